@@ -1,0 +1,132 @@
+"""What a tool looks like to a model, what a model asks for, and what it is told.
+
+`ToolDefinition` -> (model) -> `ToolCall` or `InvalidToolCall` -> (pipeline) -> `ToolResult`.
+Law: every call that a model emits, valid or not, is answered by exactly one result that carries its id.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from wieldy.core.errors import FailureLayer
+from wieldy.core.json import JsonObject, JsonValue, canonical_json
+
+Effect: TypeAlias = Literal["read", "idempotent", "keyed", "reconcile", "unsafe"]
+"""What a call does to the world, and so whether it may be repeated.
+
+`read` changes nothing; `idempotent` may be repeated; `keyed` is exactly-once when given the same idempotency key;
+`reconcile` can be asked afterwards whether it happened; `unsafe` must never be repeated blindly.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnnotations:
+    """Hints about a tool in MCP's words; None where nothing was declared."""
+
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDefinition:
+    """What the model sees of a tool.
+
+    Attributes:
+        name: 1 to 64 of `A-Za-z0-9_-`, the strictest rule among providers.
+        description: What it does, in the words of its author.
+        input_schema: JSON Schema (2020-12) of an object: the arguments.
+        output_schema: JSON Schema of the structured result, if it has one.
+        annotations: Hints in MCP's words.
+        examples: Arguments of good calls; each fits `input_schema`.
+        use_when: When this tool is the right one.
+        avoid_when: When another one is.
+    """
+
+    name: str
+    description: str
+    input_schema: JsonObject
+    output_schema: JsonObject | None = None
+    annotations: ToolAnnotations = field(default_factory=ToolAnnotations)
+    examples: tuple[JsonObject, ...] = ()
+    use_when: str | None = None
+    avoid_when: str | None = None
+
+    @property
+    def prompt_description(self) -> str:
+        """Description, `use_when`, `avoid_when` and examples as one text, for formats that carry only one."""
+        lines = [self.description]
+        if self.use_when:
+            lines.append(f"Use when: {self.use_when}")
+        if self.avoid_when:
+            lines.append(f"Avoid when: {self.avoid_when}")
+        lines += [f"Example arguments: {canonical_json(example)}" for example in self.examples]
+        return "\n".join(line for line in lines if line)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A request of the model to run a tool.
+
+    Attributes:
+        id: Ours: unique within the run. What the provider called it is `provider_id`.
+        name: The tool's name as the model wrote it.
+        arguments: Parsed, not yet validated.
+        provider_id: The id on the wire, which may be missing or used twice.
+    """
+
+    id: str
+    name: str
+    arguments: JsonObject
+    provider_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvalidToolCall:
+    """Text in which a call was meant but could not be read; never executable, always answered.
+
+    Attributes:
+        text: What the model wrote, unchanged.
+        error: What was expected and what was found, for the model.
+    """
+
+    id: str
+    name: str | None
+    text: str
+    error: str
+    provider_id: str | None = None
+
+
+AnyCall: TypeAlias = ToolCall | InvalidToolCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """The one answer to a call.
+
+    Attributes:
+        content: What the model reads.
+        structured_content: The same as JSON, where the tool gave JSON.
+        is_error: Whether the call failed; `content` then says what to do.
+        layer: Whose failure it was: None if it was none.
+    """
+
+    tool_call_id: str
+    content: str
+    structured_content: JsonValue = None
+    is_error: bool = False
+    layer: FailureLayer | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolChoice:
+    """Whether the model may, must or must not call: `name` is set exactly when `mode` is "tool"."""
+
+    mode: Literal["auto", "none", "required", "tool"] = "auto"
+    name: str | None = None
+
+
+AUTO = ToolChoice()
+NO_TOOLS = ToolChoice(mode="none")

@@ -1,0 +1,146 @@
+"""Every error that Wieldy raises, sorted by who must act on it.
+
+WieldyError
+├── ModelVisibleError          becomes an error result that the model reads; the run goes on
+│   ├── ParseError             the text could not be read as a call
+│   ├── UnknownToolError       there is no such tool
+│   ├── ArgumentsError         the arguments do not fit the schema
+│   ├── ToolDeniedError        the policy or a person said no
+│   ├── ToolError              the tool says what went wrong (tools raise this themselves)
+│   │   └── ToolTimeoutError   no answer in time; the effect may still complete
+│   └── ToolCrashedError       the tool's code raised; the model reads a fixed sentence
+├── RunError                   for the operator: the run stops, the journal is complete up to there
+│   ├── ModelError             a model could not answer
+│   │   ├── AuthenticationError
+│   │   ├── RateLimitError
+│   │   ├── RequestRefusedError
+│   │   ├── ProviderError      the server failed, or answered what the protocol does not know
+│   │   └── ModelUnreachableError
+│   ├── ModelNotAvailableError the weights of a local model are not here and cannot be had
+│   └── JournalError
+└── UsageError                 for the programmer, before a run starts
+    ├── ToolSignatureError     a function cannot become a tool as it is written
+    └── HistoryError           a list of messages that no strict provider would take
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, TypeAlias
+
+FailureLayer: TypeAlias = Literal["model", "harness", "policy", "provider", "tool"]
+
+
+class WieldyError(Exception):
+    """The root of every error that Wieldy raises on purpose."""
+
+
+class ModelVisibleError(WieldyError):
+    """Becomes an error result; `str(error)` is written for the model.
+
+    Attributes:
+        layer: Whose failure this is.
+        detail: For the journal only: a traceback, an internal message.
+    """
+
+    layer: ClassVar[FailureLayer] = "model"
+
+    def __init__(self, message: str, *, detail: str | None = None) -> None:
+        super().__init__(message)
+        self.detail = detail
+
+
+class ParseError(ModelVisibleError):
+    """The model's text was meant as a call and could not be read as one."""
+
+
+class UnknownToolError(ModelVisibleError):
+    """No tool has the name that the model asked for."""
+
+    def __init__(self, message: str, *, name: str, nearest: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.name = name
+        self.nearest = nearest
+
+
+class ArgumentsError(ModelVisibleError):
+    """The arguments do not fit the tool's input schema."""
+
+
+class ToolDeniedError(ModelVisibleError):
+    """The policy, or the person who was asked, did not let the call run."""
+
+    layer: ClassVar[FailureLayer] = "policy"
+
+
+class ToolError(ModelVisibleError):
+    """A tool raises this to tell the model what went wrong and what to do instead."""
+
+    layer: ClassVar[FailureLayer] = "tool"
+
+
+class ToolTimeoutError(ToolError):
+    """The tool gave no answer in time; what it does may still complete."""
+
+
+class ToolCrashedError(ModelVisibleError):
+    """The tool's code raised something unforeseen; the traceback is in `detail`, never in the message."""
+
+    layer: ClassVar[FailureLayer] = "tool"
+
+
+class RunError(WieldyError):
+    """The run cannot go on; what happened up to here is in the journal."""
+
+
+class ModelError(RunError):
+    """A model could not answer.
+
+    Attributes:
+        status: The HTTP status, if there was one.
+        retry_after_s: How long the server asked us to wait, in seconds.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after_s = retry_after_s
+
+
+class AuthenticationError(ModelError):
+    """The key is missing or was not accepted."""
+
+
+class RateLimitError(ModelError):
+    """The server refuses more requests for now."""
+
+
+class RequestRefusedError(ModelError):
+    """The server understood and refused: a wrong model name, a prompt too long, an option it does not take."""
+
+
+class ProviderError(ModelError):
+    """The server failed, or what it sent is not the protocol that it claims to speak."""
+
+
+class ModelUnreachableError(ModelError):
+    """No connection, or no answer in time."""
+
+
+class ModelNotAvailableError(RunError):
+    """A local model's weights or runtime are not on this machine and could not be fetched."""
+
+
+class JournalError(RunError):
+    """The journal cannot be read or written."""
+
+
+class UsageError(WieldyError):
+    """The program asks for something that cannot be; raised before a run starts."""
+
+
+class ToolSignatureError(UsageError):
+    """A function cannot become a tool as it is written."""
+
+
+class HistoryError(UsageError):
+    """A list of messages breaks a rule of strict providers: a call without its result, an id used twice."""

@@ -1,0 +1,226 @@
+"""Messages: who said what, in parts; and their OpenAI-style dictionaries.
+
+Roles are `system`, `user`, `assistant` and `tool`; a `tool` message holds exactly one result.
+Dictionaries are accepted at every public door (`messages_from`) and written by `Message.to_dict`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast
+
+from wieldy.core.calls import AnyCall, InvalidToolCall, ToolCall, ToolResult
+from wieldy.core.errors import UsageError
+from wieldy.core.json import JsonObject, canonical_json
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    """Plain text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningPart:
+    """What the model thought before it answered.
+
+    Attributes:
+        signature: An opaque token that some providers want back unchanged.
+    """
+
+    text: str
+    signature: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagePart:
+    """An image by URL; `data:` URLs carry the bytes themselves."""
+
+    url: str
+
+
+Part: TypeAlias = TextPart | ReasoningPart | ImagePart | ToolCall | InvalidToolCall | ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message; build it with `system`, `user`, `assistant` or `tool`."""
+
+    role: Role
+    parts: tuple[Part, ...] = ()
+
+    @classmethod
+    def system(cls, text: str) -> Message:
+        """A system message."""
+        return cls(role="system", parts=(TextPart(text=text),))
+
+    @classmethod
+    def user(cls, text: str) -> Message:
+        """A user message of plain text."""
+        return cls(role="user", parts=(TextPart(text=text),))
+
+    @classmethod
+    def assistant(cls, text: str = "", calls: Sequence[AnyCall] = (), *, reasoning: str = "") -> Message:
+        """An assistant message: reasoning, then text, then calls; empty ones are left out."""
+        parts: list[Part] = []
+        if reasoning:
+            parts.append(ReasoningPart(text=reasoning))
+        if text:
+            parts.append(TextPart(text=text))
+        return cls(role="assistant", parts=(*parts, *calls))
+
+    @classmethod
+    def tool(cls, result: ToolResult) -> Message:
+        """The message that carries one result back to the model."""
+        return cls(role="tool", parts=(result,))
+
+    @property
+    def text(self) -> str:
+        """All text of the message; for a `tool` message the result's content."""
+        return "".join(
+            part.content if isinstance(part, ToolResult) else part.text
+            for part in self.parts
+            if isinstance(part, TextPart | ToolResult)
+        )
+
+    @property
+    def reasoning(self) -> str:
+        """All reasoning of the message."""
+        return "".join(part.text for part in self.parts if isinstance(part, ReasoningPart))
+
+    @property
+    def calls(self) -> tuple[AnyCall, ...]:
+        """The calls in the order in which the model wrote them."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall | InvalidToolCall))
+
+    @property
+    def result(self) -> ToolResult | None:
+        """The result that a `tool` message carries."""
+        return next((part for part in self.parts if isinstance(part, ToolResult)), None)
+
+    def to_dict(self) -> JsonObject:
+        """The message as an OpenAI-style dictionary; arguments are JSON text, as on that wire."""
+        if self.result is not None:
+            return {"role": "tool", "tool_call_id": self.result.tool_call_id, "content": self.result.content}
+        message: JsonObject = {"role": self.role, "content": self._content()}
+        if self.reasoning:
+            message["reasoning_content"] = self.reasoning
+        if self.calls:
+            message["tool_calls"] = [_call_to_dict(call) for call in self.calls]
+        return message
+
+    def _content(self) -> str | list[Any] | None:
+        images = [part for part in self.parts if isinstance(part, ImagePart)]
+        if not images:
+            return self.text if self.text or not self.calls else None
+        return [
+            {"type": "text", "text": part.text}
+            if isinstance(part, TextPart)
+            else {"type": "image_url", "image_url": {"url": part.url}}
+            for part in self.parts
+            if isinstance(part, TextPart | ImagePart)
+        ]
+
+
+def messages_from(messages: str | Iterable[Message | Mapping[str, Any]]) -> tuple[Message, ...]:
+    """Messages from a prompt, from `Message`s or from OpenAI-style dictionaries.
+
+    Raises:
+        UsageError: An item is neither, or a dictionary lacks what its role needs.
+    """
+    if isinstance(messages, str):
+        return (Message.user(messages),)
+    return tuple(
+        message if isinstance(message, Message) else _message_from_dict(index, message)
+        for index, message in enumerate(messages)
+    )
+
+
+def _message_from_dict(index: int, message: Mapping[str, Any]) -> Message:
+    # The caller's dictionaries are untyped: every field is checked before it is used.
+    if not isinstance(message, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"messages[{index}]: expected a Message or a dictionary, found {type(message).__name__}")
+    role = message.get("role")
+    if role == "developer":
+        role = "system"
+    if role not in ROLES:
+        raise UsageError(f"messages[{index}]: expected a role of {', '.join(ROLES)}, found {role!r}")
+    if role == "tool":
+        call_id = message.get("tool_call_id")
+        if not isinstance(call_id, str):
+            raise UsageError(f"messages[{index}]: a tool message needs the 'tool_call_id' of the call it answers")
+        content = "".join(part.text for part in _content_parts(index, message) if isinstance(part, TextPart))
+        return Message.tool(ToolResult(tool_call_id=call_id, content=content))
+    parts = list(_content_parts(index, message))
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    if isinstance(reasoning, str) and reasoning:
+        parts.insert(0, ReasoningPart(text=reasoning))
+    for call in message.get("tool_calls") or ():
+        parts.append(_call_from_dict(index, call))
+    return Message(role=role, parts=tuple(parts))
+
+
+def _content_parts(index: int, message: Mapping[str, Any]) -> Iterable[Part]:
+    content = message.get("content")
+    if content is None or content == "":
+        return
+    if isinstance(content, str):
+        yield TextPart(text=content)
+        return
+    if not isinstance(content, list):
+        raise UsageError(f"messages[{index}]: expected 'content' to be text or a list, found {type(content).__name__}")
+    for part in cast("list[Any]", content):
+        match part:
+            case {"type": "text", "text": str(text)}:
+                yield TextPart(text=text)
+            case {"type": "image_url", "image_url": {"url": str(url)}}:
+                yield ImagePart(url=url)
+            case _:
+                raise UsageError(f"messages[{index}]: expected a 'text' or 'image_url' part, found {part!r}")
+
+
+def _call_from_dict(index: int, call: Any) -> AnyCall:
+    match call:
+        case {"id": str(call_id), "function": {"name": str(name), "arguments": arguments}}:
+            pass
+        case _:
+            raise UsageError(
+                f"messages[{index}]: expected a call with 'id' and 'function' ('name', 'arguments'), found {call!r}"
+            )
+    return read_call(call_id=call_id, name=name, arguments=arguments, provider_id=call_id)
+
+
+def read_call(*, call_id: str, name: str, arguments: object, provider_id: str | None) -> AnyCall:
+    """A call from the JSON text or the object in which a wire carries its arguments; empty text means no arguments.
+
+    Returns an `InvalidToolCall` where the text is no JSON object, so that nothing is lost and the model can be told.
+    """
+    if isinstance(arguments, dict):
+        return ToolCall(id=call_id, name=name, arguments=cast("JsonObject", arguments), provider_id=provider_id)
+    text = arguments if isinstance(arguments, str) else canonical_json(arguments)
+    try:
+        value: object = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError) as error:
+        found = f"text that is not JSON ({error})"
+    else:
+        if isinstance(value, dict):
+            return ToolCall(id=call_id, name=name, arguments=cast("JsonObject", value), provider_id=provider_id)
+        found = f"JSON that is not an object: {text[:80]}"
+    return InvalidToolCall(
+        id=call_id,
+        name=name,
+        text=text,
+        error=f"The arguments of `{name}` could not be read. Expected one JSON object, found {found}.",
+        provider_id=provider_id,
+    )
+
+
+def _call_to_dict(call: AnyCall) -> JsonObject:
+    arguments = call.text if isinstance(call, InvalidToolCall) else json.dumps(call.arguments, ensure_ascii=False)
+    return {"id": call.id, "type": "function", "function": {"name": call.name or "", "arguments": arguments}}
