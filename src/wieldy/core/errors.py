@@ -98,12 +98,21 @@ class ModelError(RunError):
     Attributes:
         status: The HTTP status, if there was one.
         retry_after_s: How long the server asked us to wait, in seconds.
+        is_transient: Whether the same request may succeed a little later.
     """
 
-    def __init__(self, message: str, *, status: int | None = None, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after_s: float | None = None,
+        is_transient: bool = False,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.retry_after_s = retry_after_s
+        self.is_transient = is_transient
 
 
 class AuthenticationError(ModelError):
