@@ -1,0 +1,80 @@
+"""Failures in words and exit codes: 0 good, 1 the work failed, 2 wrong usage, 130 interrupted, 141 nobody reads.
+
+Expected errors are sentences and never tracebacks; `--debug` adds the traceback. Deliberately not here: what a run
+prints about itself when it fails, which only it knows (`session`).
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from rich.text import Text
+from typer.core import TyperGroup
+from typer.exceptions import TyperException
+
+from wieldy.apps.cli.terminal import discard_output, err
+from wieldy.apps.cli.untrusted import neutralise
+from wieldy.core.errors import UsageError, WieldyError
+
+FAILED = 1
+WRONG_USAGE = 2
+INTERRUPTED = 130
+NOBODY_READS = 141
+
+
+class Commands(TyperGroup):
+    """The group of all commands; whatever a command raises ends here."""
+
+    def invoke(self, ctx: Any) -> Any:  # Typer's own context class is private
+        """Run the command, and end it with the right exit code."""
+        return end_well(lambda: super(Commands, self).invoke(ctx), debug=bool(ctx.params.get("debug")))
+
+
+def end_well(command: Callable[[], Any], *, debug: bool) -> Any:
+    """Run a command and turn what it raises into a sentence on standard error and an exit code."""
+    try:
+        value = command()
+        sys.stdout.flush()
+    except (typer.Exit, typer.Abort, TyperException):
+        raise
+    except BrokenPipeError:
+        discard_output()
+        raise typer.Exit(NOBODY_READS) from None
+    except KeyboardInterrupt:
+        note("Interrupted.")
+        raise typer.Exit(INTERRUPTED) from None
+    except Exception as error:  # the outermost edge: no traceback that nobody asked for
+        raise typer.Exit(tell(error, debug=debug)) from None
+    return value
+
+
+def tell(error: Exception, *, debug: bool) -> int:
+    """Print what went wrong, with the traceback if `debug`, and return the exit code."""
+    if debug:
+        err().write(neutralise("".join(traceback.format_exception(error))))
+    if isinstance(error, WieldyError):
+        say(str(error))
+        for remark in getattr(error, "__notes__", ()):
+            note(remark)
+        return WRONG_USAGE if isinstance(error, UsageError) else FAILED
+    if isinstance(error, OSError):
+        say(f"the system refused: {error}")
+        discard_output()
+        return FAILED
+    hint = "" if debug else " Run `wieldy --debug ...` to see where, and please report it."
+    say(f"this is a fault in wieldy: {type(error).__name__}: {error}.{hint}")
+    return FAILED
+
+
+def say(message: str) -> None:
+    """Print an error on standard error."""
+    err().block(Text.assemble(("Error: ", "bold red"), neutralise(message)))
+
+
+def note(message: str) -> None:
+    """Print something worth knowing on standard error."""
+    err().block(Text(neutralise(message), style="yellow"))

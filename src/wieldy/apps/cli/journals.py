@@ -1,0 +1,57 @@
+"""The journal that a command reads or writes: which file it is, and which run in it a person means.
+
+Reading never creates a file. Deliberately not here: the journal itself (`wieldy.run.journal`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import platformdirs
+
+from wieldy.core.errors import UsageError
+from wieldy.core.ports import Journal
+from wieldy.run.journal import SqliteJournal
+
+
+def default_journal() -> Path:
+    """The file in the user's data folder that is used where `--journal` names none."""
+    return platformdirs.user_data_path("wieldy", appauthor=False) / "runs.db"
+
+
+def open_for_reading(path: Path | None) -> Journal | None:
+    """The journal, or None if the default one does not exist yet.
+
+    Raises:
+        UsageError: `path` was given and there is no such file.
+        JournalError: The file cannot be read, or is no journal.
+    """
+    file = path or default_journal()
+    if path is None and not file.exists():
+        return None
+    if not file.exists():
+        raise UsageError(f"{file}: there is no journal here. Name the file that `wieldy run --journal` wrote.")
+    return SqliteJournal(file, read_only=True)
+
+
+def find_run(run_ids: Iterable[str], wanted: str) -> str:
+    """The one run that `wanted` names: its id, the beginning of it, or `last`.
+
+    Raises:
+        UsageError: No run or more than one fits.
+    """
+    known = list(run_ids)
+    if not known:
+        raise UsageError("The journal holds no run yet. Start one with `wieldy run`.")
+    if wanted == "last":
+        return known[0]
+    if wanted in known:
+        return wanted
+    fitting = [run_id for run_id in known if run_id.startswith(wanted)]
+    if len(fitting) == 1 and wanted:
+        return fitting[0]
+    if not fitting:
+        raise UsageError(f"No run's id begins with {wanted!r}. `wieldy runs` lists them.")
+    some = ", ".join(fitting[:5]) + (", ..." if len(fitting) > 5 else "")
+    raise UsageError(f"{len(fitting)} runs begin with {wanted!r}: {some}. Write more of the id.")

@@ -1,0 +1,5 @@
+"""`wieldy lint`: not assembled yet."""
+
+
+def lint() -> None:
+    """Check tools."""

@@ -1,0 +1,59 @@
+"""`wieldy`: assembles the commands.
+
+What a command needs is imported when it runs, so that `wieldy --help` answers at once.
+"""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Annotated
+
+import typer
+
+from wieldy.apps.cli import doctor, lint, run, runs, show
+from wieldy.apps.cli.failures import Commands
+from wieldy.apps.cli.terminal import prepare_streams
+
+app = typer.Typer(
+    name="wieldy",
+    cls=Commands,
+    help="The tool-use layer for language models.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"wieldy {metadata.version('wieldy')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    debug: Annotated[bool, typer.Option("--debug", metavar="", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", metavar="", help="Print the version and end.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """The tool-use layer for language models: run a prompt with tools, and see every step of it."""
+
+
+for command in (run.run, runs.runs, show.show, lint.lint, doctor.doctor):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run the command that the arguments name and exit."""
+    prepare_streams()
+    app(prog_name="wieldy")
+
+
+if __name__ == "__main__":
+    main()

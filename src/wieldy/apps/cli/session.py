@@ -1,0 +1,134 @@
+"""One run from the command line, from its options to its exit code.
+
+Deliberately not here: how events look (`event_view`, `event_json`) and what is allowed (`asking`).
+"""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+import anyio
+
+from wieldy.agent import Agent
+from wieldy.apps.cli.asking import AskingPolicy
+from wieldy.apps.cli.download import fetch_embedded
+from wieldy.apps.cli.event_json import JsonEvents
+from wieldy.apps.cli.event_view import EventView
+from wieldy.apps.cli.failures import INTERRUPTED, note
+from wieldy.apps.cli.journals import default_journal
+from wieldy.apps.cli.terminal import out
+from wieldy.apps.cli.tools_file import load_tools
+from wieldy.core.errors import UsageError, WieldyError
+from wieldy.core.events import RunEvent, RunStarted
+from wieldy.core.limits import Limits
+from wieldy.run.policy import allow_all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What `wieldy run` was asked to do."""
+
+    prompt: str
+    model: str
+    tools_files: tuple[Path, ...]
+    journal: Path | None
+    strategy: Literal["guided", "native"] | None
+    turns: int | None
+    ask: bool
+    json: bool
+    instructions: str | None
+
+
+class Output(Protocol):
+    """Shows one run to somebody."""
+
+    def show(self, event: RunEvent) -> None:
+        """Show one event."""
+        ...
+
+    def fail(self, error: BaseException, *, run_id: str | None) -> None:
+        """Show that the run could not go on; the sentence on standard error is not its business."""
+        ...
+
+    def make_room(self) -> None:
+        """Let somebody else print."""
+        ...
+
+    def close(self) -> None:
+        """The last thing that is called, whatever happened."""
+        ...
+
+
+class Watched:
+    """An output that remembers which run it shows."""
+
+    def __init__(self, output: Output) -> None:
+        self.output = output
+        self.run_id: str | None = None
+
+    def show(self, event: RunEvent) -> None:
+        """Show one event."""
+        if isinstance(event, RunStarted):
+            self.run_id = event.run_id
+        self.output.show(event)
+
+
+def answer(session: Session) -> int:
+    """Run the prompt, show it, and return the exit code.
+
+    Raises:
+        WieldyError: The run could not begin or not go on; a note names the run if there is one.
+    """
+    watched = Watched(JsonEvents() if session.json else EventView(out()))
+    try:
+        anyio.run(_stream, _agent(session, watched.output), session.prompt, watched)
+    except KeyboardInterrupt as interrupt:
+        watched.output.fail(interrupt, run_id=watched.run_id)
+        watched.output.close()
+        note(_interrupted(session, watched.run_id))
+        return INTERRUPTED
+    except WieldyError as error:
+        watched.output.fail(error, run_id=watched.run_id)
+        if watched.run_id is not None:
+            error.add_note(f"What happened up to here is recorded: {_show_command(session, watched.run_id)}")
+        raise
+    finally:
+        watched.output.close()
+    return 0
+
+
+def _agent(session: Session, output: Output) -> Agent:
+    if not session.prompt.strip():
+        raise UsageError("PROMPT is empty. Write what the model shall do.")
+    tools = load_tools(session.tools_files)
+    if session.model == "local":
+        fetch_embedded()
+    return Agent(
+        session.model,
+        tools=[tools],
+        instructions=session.instructions,
+        journal=session.journal or default_journal(),
+        limits=Limits() if session.turns is None else Limits(turns=session.turns),
+        policy=AskingPolicy(before_question=output.make_room) if session.ask else allow_all,
+        strategy=session.strategy,
+    )
+
+
+async def _stream(agent: Agent, prompt: str, watched: Watched) -> None:
+    async with aclosing(agent.stream(prompt)) as events:
+        async for event in events:
+            watched.show(event)
+
+
+def _interrupted(session: Session, run_id: str | None) -> str:
+    if run_id is None:
+        return "Interrupted before the run began."
+    return f"Interrupted run {run_id}. What happened up to here is recorded: {_show_command(session, run_id)}"
+
+
+def _show_command(session: Session, run_id: str) -> str:
+    journal = "" if session.journal is None else f" --journal {session.journal}"
+    return f"wieldy show {run_id}{journal}"

@@ -1,0 +1,75 @@
+r"""Text from models, tools and files made safe to show: it can move no cursor, change no colour and reorder no line.
+
+Escape sequences and bidirectional overrides become visible (`\x1b`, `\u202e`); line breaks and tabs stay. What is
+*stored* is never touched: this is for the eyes only. Rich's own markup is no concern here, because untrusted text is
+only ever printed as `Text`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+from wieldy.core.calls import AnyCall, InvalidToolCall
+from wieldy.core.json import canonical_json
+
+Shown: TypeAlias = str
+"""Text that is safe to print."""
+
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def neutralise(text: str) -> Shown:
+    """The text with every character that a terminal could obey made visible."""
+    return _UNSAFE.sub(_escape, text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, *, limit: int) -> Shown:
+    """The text on one line of at most `limit` characters; an ellipsis says that something was left out."""
+    line = " ".join(neutralise(text[: 4 * limit]).split())
+    if len(line) <= limit and len(text) <= 4 * limit:
+        return line
+    return line[: limit - 1].rstrip() + "…"
+
+
+def shorten(text: str, *, lines: int, characters: int) -> Shown:
+    """The beginning of the text and, if something was left out, a line that says how much."""
+    safe = neutralise(text).strip("\n")
+    kept = "\n".join(safe[:characters].split("\n")[:lines])
+    left_out = len(safe) - len(kept)
+    if not left_out:
+        return safe
+    return f"{kept.rstrip()} …\n({left_out:,} more characters)"
+
+
+def call_text(call: AnyCall, *, limit: int | None = None) -> Shown:
+    """The call as people read one: `refund(order_id="17", amount=5)`; `limit` shortens its arguments."""
+    if isinstance(call, InvalidToolCall):
+        arguments = call.text
+    else:
+        arguments = ", ".join(f"{name}={canonical_json(value)}" for name, value in call.arguments.items())
+    shown = neutralise(arguments) if limit is None else one_line(arguments, limit=limit)
+    return f"{one_line(call.name or '(no name)', limit=80)}({shown})"
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+class SafeStream:
+    """Neutralises text that arrives in pieces: the result does not depend on where it was cut."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, piece: str) -> Shown:
+        """The safe text of this piece; a carriage return at its end waits for what follows."""
+        text = self._held + piece
+        self._held = "\r" if text.endswith("\r") else ""
+        return neutralise(text.removesuffix("\r")) if self._held else neutralise(text)
+
+    def close(self) -> Shown:
+        """What was still held back."""
+        held, self._held = self._held, ""
+        return neutralise(held)
