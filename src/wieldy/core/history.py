@@ -1,9 +1,10 @@
 """The rules that strict providers set for a list of messages before they answer it.
 
-A lenient server takes a broken history and answers nonsense; a strict one refuses with a message of its own. Checking here
-finds the mistake where it was made. Deliberately not here: repairing a foreign history.
-Law: a history is good if it starts with an optional system message and then a user message, if every call is answered by
-exactly one result, in the order of the calls and before anything else is said, and if it ends with something to answer.
+A lenient server takes a broken history and answers nonsense; a strict one refuses with a message of its own. Checking
+here finds the mistake where it was made. Deliberately not here: repairing a foreign history.
+Law: a history is good if it starts with an optional system message and then a user message, if every call is answered
+by exactly one result, in the order of the calls and before anything else is said, and if it ends with something to
+answer.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ class _CallLedger:
             raise HistoryError(f"{where}: expected every call to have an id, found an empty one.")
         if call_id in self._places:
             raise HistoryError(
-                f"{where}: the call id {call_id!r} was already used in {self._places[call_id]}. Give every call its own id."
+                f"{where}: the call id {call_id!r} was already used in {self._places[call_id]}. "
+                "Give every call its own id."
             )
         self._places[call_id] = where
         self._open.append(call_id)

@@ -1,0 +1,237 @@
+"""Models behind Anthropic's Messages API.
+
+The request half of that protocol; `anthropic_answer` is the other half and `http` carries both. Thinking is sent back
+with its signature, results of one turn travel in one user message, in the order of their calls. Deliberately not
+here: tools that run at the provider, batches, files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Self
+
+from wieldy.connect.models.anthropic_answer import REDACTED, MessageAssembly
+from wieldy.connect.models.failures import ServerFacts
+from wieldy.connect.models.http import HttpServer
+from wieldy.connect.models.identifiers import SHORT_ID, chosen_tool, ids_in, wire_arguments, wire_ids, wire_name
+from wieldy.connect.models.retries import Retries, Timeouts
+from wieldy.connect.models.settings import checked_key, checked_options, parse_address
+from wieldy.core.calls import AnyCall, ToolChoice, ToolDefinition, ToolResult
+from wieldy.core.errors import UsageError
+from wieldy.core.json import JsonObject, JsonValue
+from wieldy.core.messages import ImagePart, Message, Part, ReasoningPart, TextPart
+from wieldy.core.ports import ModelEvent, ModelRequest
+
+ANTHROPIC_URL = "https://api.anthropic.com"
+API_VERSION = "2026-10-21"
+DEFAULT_MAX_OUTPUT_TOKENS = 16_384
+"""The API demands a limit for every answer; this one is well below that of every current model."""
+RESERVED_OPTIONS = ("model", "messages", "system", "tools", "tool_choice", "stream", "max_tokens")
+"""Fields of a request that this module decides."""
+
+
+class AnthropicModel:
+    """A model behind the Messages API. `async with` keeps its connections open between requests."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str = ANTHROPIC_URL,
+        api_key: str | None = None,
+        name: str | None = None,
+        max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS,
+        options: Mapping[str, JsonValue] | None = None,
+        timeouts: Timeouts = Timeouts(),  # noqa: B008 (a frozen record)
+        retries: Retries = Retries(),  # noqa: B008
+    ) -> None:
+        """Nothing is sent before the first request.
+
+        Args:
+            model: The model's name at the provider.
+            base_url: The address before `/v1`.
+            api_key: Sent as `x-api-key`; None: none is sent.
+            name: What this model is called in records; made from the other arguments if left out.
+            max_output_tokens: The limit of an answer where the request sets none.
+            options: More fields of every request: `thinking`, `cache_control`.
+            timeouts: How long to wait for the server.
+            retries: How to try again.
+
+        Raises:
+            UsageError: An argument cannot be used.
+        """
+        address = parse_address(base_url.rstrip("/").removesuffix("/v1"))
+        key = checked_key(api_key)
+        self._model = model
+        self._name = name or f"anthropic:{model}"
+        self._max_output_tokens = max_output_tokens
+        self._options = checked_options(options, reserved=RESERVED_OPTIONS)
+        self._server = HttpServer(
+            address=address,
+            facts=ServerFacts(
+                address=address.shown, key_help="Set ANTHROPIC_API_KEY to a valid key.", model=model, secret=key
+            ),
+            headers={"anthropic-version": API_VERSION, **({"x-api-key": key} if key else {})},
+            timeouts=timeouts,
+            retries=retries,
+        )
+
+    def __repr__(self) -> str:
+        return f"AnthropicModel({self._name!r})"
+
+    @property
+    def name(self) -> str:
+        """What this model is called in records."""
+        return self._name
+
+    async def __aenter__(self) -> Self:
+        await self._server.__aenter__()
+        return self
+
+    async def __aexit__(self, *details: object) -> None:
+        await self._server.__aexit__(*details)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Deltas as they come, then exactly one `ModelReply`.
+
+        Raises:
+            ModelError: The model could not answer.
+        """
+        body = request_body(
+            request, model=self._model, max_output_tokens=self._max_output_tokens, options=self._options
+        )
+        begin = partial(MessageAssembly, self._server.facts, taken_ids=ids_in(request.messages))
+        async with aclosing(self._server.converse("/v1/messages", body, begin)) as events:
+            async for event in events:
+                yield event
+
+
+def request_body(
+    request: ModelRequest, *, model: str, max_output_tokens: int, options: Mapping[str, JsonValue]
+) -> JsonObject:
+    """The JSON of a streaming Messages request.
+
+    Raises:
+        UsageError: An image or the tool choice cannot be sent.
+    """
+    system, messages = _split_system(request.messages)
+    limit = request.max_output_tokens
+    ids = wire_ids(request.messages, pattern=SHORT_ID)
+    writer = _BlockWriter(ids=ids, order={call_id: place for place, call_id in enumerate(ids)})
+    body: JsonObject = {
+        **options,
+        "model": model,
+        "max_tokens": max_output_tokens if limit is None else limit,
+        "messages": list(writer.write(messages)),
+        "stream": True,
+    }
+    if system:
+        body["system"] = system
+    if request.tools:
+        body["tools"] = [_tool(definition) for definition in request.tools]
+        if request.tool_choice.mode != "auto":
+            body["tool_choice"] = _tool_choice(request.tool_choice, request.tools)
+    return body
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _BlockWriter:
+    ids: Mapping[str, str]
+    order: Mapping[str, int]
+
+    def write(self, messages: Iterable[Message]) -> Iterator[JsonObject]:
+        """Messages of the wire: neighbours that have one role there become one, empty ones are left out."""
+        for role, group in groupby(messages, key=_wire_role):
+            blocks = list(self._blocks(list(group)))
+            if blocks:
+                yield {"role": role, "content": blocks}
+
+    def _blocks(self, messages: Sequence[Message]) -> Iterator[JsonValue]:
+        for is_result, group in groupby(messages, key=lambda message: message.role == "tool"):
+            if is_result:
+                results = [message.result for message in group if message.result is not None]
+                yield from (self._result(result) for result in sorted(results, key=self._order_of))
+            else:
+                parts = [part for message in group for part in message.parts]
+                yield from (block for part in parts if (block := self._block(part)) is not None)
+
+    def _order_of(self, result: ToolResult) -> int:
+        return self.order.get(result.tool_call_id, len(self.order))
+
+    def _block(self, part: Part) -> JsonObject | None:
+        match part:
+            case TextPart(text=text):
+                # Blank blocks are refused.
+                return {"type": "text", "text": text} if text.strip() else None
+            case ReasoningPart():
+                return _thinking(part)
+            case ImagePart(url=url):
+                return {"type": "image", "source": _image_source(url)}
+            case ToolResult():
+                return self._result(part)
+            case _:
+                return self._call(part)
+
+    def _call(self, call: AnyCall) -> JsonObject:
+        return {
+            "type": "tool_use",
+            "id": self.ids[call.id],
+            "name": wire_name(call.name),
+            "input": wire_arguments(call),
+        }
+
+    def _result(self, result: ToolResult) -> JsonObject:
+        block: JsonObject = {
+            "type": "tool_result",
+            "tool_use_id": self.ids.get(result.tool_call_id, result.tool_call_id),
+            "content": result.content,
+        }
+        return {**block, "is_error": True} if result.is_error else block
+
+
+def _split_system(messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
+    """The text of the system messages at the start, and the rest."""
+    count = next((index for index, message in enumerate(messages) if message.role != "system"), len(messages))
+    return "\n\n".join(message.text for message in messages[:count] if message.text.strip()), messages[count:]
+
+
+def _wire_role(message: Message) -> str:
+    return "user" if message.role == "tool" else message.role
+
+
+def _thinking(part: ReasoningPart) -> JsonObject | None:
+    if part.signature is None:
+        return None  # thoughts of another provider: without a signature they are refused
+    if part.signature.startswith(REDACTED):
+        return {"type": "redacted_thinking", "data": part.signature.removeprefix(REDACTED)}
+    return {"type": "thinking", "thinking": part.text, "signature": part.signature}
+
+
+def _image_source(url: str) -> JsonObject:
+    if not url.startswith("data:"):
+        return {"type": "url", "url": url}
+    kind, mark, data = url.removeprefix("data:").partition(";base64,")
+    if not mark or not kind.startswith("image/") or not data:
+        raise UsageError(
+            f"Expected an image as data:image/TYPE;base64,DATA or as an address, found {url[:60]!r}. "
+            "Other encodings of a data URL are not taken by this provider."
+        )
+    return {"type": "base64", "media_type": kind.partition(";")[0], "data": data}
+
+
+def _tool(definition: ToolDefinition) -> JsonObject:
+    return {
+        "name": definition.name,
+        "description": definition.prompt_description,
+        "input_schema": definition.input_schema,
+    }
+
+
+def _tool_choice(choice: ToolChoice, tools: Sequence[ToolDefinition]) -> JsonObject:
+    if choice.mode == "tool":
+        return {"type": "tool", "name": chosen_tool(choice, tools)}
+    return {"type": "none" if choice.mode == "none" else "any"}

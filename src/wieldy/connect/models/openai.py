@@ -1,0 +1,240 @@
+"""Models behind OpenAI-compatible servers: vLLM, SGLang, llama-server, Ollama, LM Studio, OpenAI and their like.
+
+The request half of the chat-completions protocol; `openai_answer` is the other half and `http` carries both. Tool
+schemas are sent as they are. Deliberately not here: the Responses API, several choices, log probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, Self
+
+from wieldy.connect.models.failures import ServerFacts, not_the_protocol
+from wieldy.connect.models.http import HttpServer
+from wieldy.connect.models.identifiers import ANY_ID, SHORT_ID, chosen_tool, ids_in, wire_arguments, wire_ids, wire_name
+from wieldy.connect.models.openai_answer import ChatAssembly
+from wieldy.connect.models.retries import Retries, Timeouts
+from wieldy.connect.models.settings import Address, checked_key, checked_options, parse_address
+from wieldy.core.calls import AnyCall, ToolChoice, ToolDefinition, ToolResult
+from wieldy.core.errors import UsageError
+from wieldy.core.json import JsonObject, JsonValue, canonical_json
+from wieldy.core.messages import Message
+from wieldy.core.ports import ModelEvent, ModelRequest
+
+OPENAI_URL = "https://api.openai.com/v1"
+RESERVED_OPTIONS = ("model", "messages", "tools", "tool_choice", "stream", "stream_options", "n")
+"""Fields of a request that this module decides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """Where servers of this protocol differ.
+
+    Attributes:
+        max_tokens_field: What the limit on output tokens is called.
+        reasoning_field: What earlier reasoning is sent back as until the server shows its own name; None: never.
+        has_short_ids: Whether call ids longer than 40 characters are refused.
+    """
+
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"]
+    reasoning_field: str | None
+    has_short_ids: bool = False
+
+
+OPENAI = Dialect(max_tokens_field="max_completion_tokens", reasoning_field=None, has_short_ids=True)
+COMPATIBLE = Dialect(max_tokens_field="max_tokens", reasoning_field="reasoning_content")
+
+
+class OpenAIModel:
+    """A model behind a chat-completions server. `async with` keeps its connections open between requests."""
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        base_url: str = OPENAI_URL,
+        api_key: str | None = None,
+        name: str | None = None,
+        options: Mapping[str, JsonValue] | None = None,
+        timeouts: Timeouts = Timeouts(),  # noqa: B008 (a frozen record)
+        retries: Retries = Retries(),  # noqa: B008
+    ) -> None:
+        """Nothing is sent before the first request.
+
+        Args:
+            model: The model's name at the server; None: the only one that it serves.
+            base_url: The address up to and including `/v1`.
+            api_key: Sent as a bearer token; None: none is sent.
+            name: What this model is called in records; made from the other arguments if left out.
+            options: More fields of every request: `temperature`, `seed`, `chat_template_kwargs`.
+            timeouts: How long to wait for the server.
+            retries: How to try again.
+
+        Raises:
+            UsageError: An argument cannot be used.
+        """
+        address = parse_address(base_url)
+        key = checked_key(api_key)
+        self._model = model
+        self._options = checked_options(options, reserved=RESERVED_OPTIONS)
+        self._dialect = OPENAI if address.host == "api.openai.com" else COMPATIBLE
+        self._reasoning_field = self._dialect.reasoning_field
+        self._name = name or _name_of(address, model)
+        self._server = HttpServer(
+            address=address,
+            facts=ServerFacts(address=address.shown, key_help=_key_help(address), model=model, secret=key),
+            headers={"authorization": f"Bearer {key}"} if key else {},
+            timeouts=timeouts,
+            retries=retries,
+        )
+
+    def __repr__(self) -> str:
+        return f"OpenAIModel({self._name!r})"
+
+    @property
+    def name(self) -> str:
+        """What this model is called in records."""
+        return self._name
+
+    async def __aenter__(self) -> Self:
+        await self._server.__aenter__()
+        return self
+
+    async def __aexit__(self, *details: object) -> None:
+        await self._server.__aexit__(*details)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Deltas as they come, then exactly one `ModelReply`.
+
+        Raises:
+            ModelError: The model could not answer.
+            UsageError: No model was named and the server serves none or several.
+        """
+        model = self._model or await self._only_model()
+        body = request_body(
+            request, model=model, dialect=self._dialect, reasoning_field=self._reasoning_field, options=self._options
+        )
+        begin = partial(
+            ChatAssembly,
+            self._server.facts,
+            taken_ids=ids_in(request.messages),
+            learn_reasoning_field=self._learn_reasoning_field,
+        )
+        async with aclosing(self._server.converse("/chat/completions", body, begin)) as events:
+            async for event in events:
+                yield event
+
+    def _learn_reasoning_field(self, field_name: str) -> None:
+        # vLLM reads earlier reasoning only under the name that it writes; others refuse any name but their own.
+        if self._reasoning_field is not None:
+            self._reasoning_field = field_name
+
+    async def _only_model(self) -> str:
+        listed = await self._server.get_json("/models")
+        match listed:
+            case {"data": list(items)}:
+                names = [str(item["id"]) for item in items if isinstance(item, dict) and item.get("id")]
+            case _:
+                raise not_the_protocol(
+                    self._server.facts, expected="a list of models at /models", found=canonical_json(listed)
+                )
+        if len(names) == 1:
+            self._model = names[0]
+            return names[0]
+        found = f"it serves {', '.join(names)}" if names else "it serves none"
+        raise UsageError(
+            f"{self._server.facts.address} was given without a model name, and {found}. "
+            f"Write the name after '#': {self._server.facts.address}#{names[0] if names else 'NAME'}"
+        )
+
+
+def request_body(
+    request: ModelRequest,
+    *,
+    model: str,
+    dialect: Dialect,
+    reasoning_field: str | None,
+    options: Mapping[str, JsonValue],
+) -> JsonObject:
+    """The JSON of a streaming chat-completions request."""
+    writer = _MessageWriter(
+        ids=wire_ids(request.messages, pattern=SHORT_ID if dialect.has_short_ids else ANY_ID),
+        reasoning_field=reasoning_field,
+    )
+    body: JsonObject = {
+        **options,
+        "model": model,
+        "messages": [writer.write(message) for message in request.messages],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if request.tools:
+        body["tools"] = [_tool(definition) for definition in request.tools]
+        # "auto" is the default, and vLLM refuses it in words where it would take it in silence.
+        if request.tool_choice.mode != "auto":
+            body["tool_choice"] = _tool_choice(request.tool_choice, request.tools)
+    if request.max_output_tokens is not None:
+        body[dialect.max_tokens_field] = request.max_output_tokens
+    return body
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _MessageWriter:
+    ids: Mapping[str, str]
+    reasoning_field: str | None
+
+    def write(self, message: Message) -> JsonObject:
+        if message.result is not None:
+            return self._result(message.result)
+        wire = message.to_dict()
+        reasoning = wire.pop("reasoning_content", None)
+        if reasoning and self.reasoning_field:
+            wire[self.reasoning_field] = reasoning
+        if message.calls:
+            wire["tool_calls"] = [self._call(call) for call in message.calls]
+        return wire
+
+    def _result(self, result: ToolResult) -> JsonObject:
+        return {
+            "role": "tool",
+            "tool_call_id": self.ids.get(result.tool_call_id, result.tool_call_id),
+            "content": result.content,
+        }
+
+    def _call(self, call: AnyCall) -> JsonObject:
+        # Strict servers read the arguments of earlier calls as JSON and refuse the whole request if they cannot.
+        function: JsonObject = {"name": wire_name(call.name), "arguments": canonical_json(wire_arguments(call))}
+        return {"id": self.ids[call.id], "type": "function", "function": function}
+
+
+def _tool(definition: ToolDefinition) -> JsonObject:
+    function: JsonObject = {
+        "name": definition.name,
+        "description": definition.prompt_description,
+        "parameters": definition.input_schema,
+    }
+    return {"type": "function", "function": function}
+
+
+def _tool_choice(choice: ToolChoice, tools: Sequence[ToolDefinition]) -> JsonValue:
+    if choice.mode != "tool":
+        return choice.mode
+    return {"type": "function", "function": {"name": chosen_tool(choice, tools)}}
+
+
+def _name_of(address: Address, model: str | None) -> str:
+    if address.shown == OPENAI_URL:
+        return f"openai:{model}"
+    return f"{address.shown}#{model}" if model else address.shown
+
+
+def _key_help(address: Address) -> str:
+    if address.host == "api.openai.com":
+        return "Set OPENAI_API_KEY to a valid key."
+    return (
+        "Keys are not sent to a server that is named by its address alone: set OPENAI_BASE_URL to the address and "
+        "OPENAI_API_KEY to its key and use openai:NAME, or build OpenAIModel(base_url=..., api_key=...)."
+    )

@@ -1,0 +1,133 @@
+"""A model from a string: the edge where the environment is read.
+
+| string                     | model                                                                             |
+|----------------------------|-----------------------------------------------------------------------------------|
+| `local`                    | the embedded default                                                              |
+| `local:PATH.gguf`          | a file of weights on this machine                                                 |
+| `openai:NAME`              | OpenAI, or the server at `OPENAI_BASE_URL`; the key is `OPENAI_API_KEY`           |
+| `anthropic:NAME`           | Anthropic; the key is `ANTHROPIC_API_KEY`                                         |
+| `http://HOST:PORT/v1#NAME` | any OpenAI-compatible server, without a key; `#NAME` may be left out if it serves |
+|                            | exactly one model                                                                 |
+
+Each branch imports what it needs: an HTTP client takes 60 ms to load and llama.cpp more, and a program needs one of
+them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+from wieldy.core.errors import UsageError
+from wieldy.core.ports import Model
+
+_FORMS = ("local", "local:PATH.gguf", "openai:NAME", "anthropic:NAME", "http://HOST:PORT/v1#NAME")
+_KINDS = ("local", "openai", "anthropic", "http", "https")
+_FAMILIES = {"gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
+
+
+def resolve(model: str | Model) -> Model:
+    """The model that a string names; a `Model` is given back as it is. Nothing is opened or sent.
+
+    Raises:
+        UsageError: The string names no model, a key is missing, or it is neither a string nor a model.
+    """
+    if not isinstance(model, str):
+        return _checked(model)
+    text = model.strip()
+    kind, colon, rest = text.partition(":")
+    match kind.lower():
+        case "local":
+            return _local(rest, has_path=bool(colon))
+        case "openai" if rest.strip():
+            return _openai(rest.strip())
+        case "anthropic" if rest.strip():
+            return _anthropic(rest.strip())
+        case "http" | "https" if rest.startswith("//"):
+            return _server(text)
+        case _:
+            raise UsageError(_unknown_text(text))
+
+
+def _checked(model: Model) -> Model:
+    # A caller without a type checker may hand over anything.
+    if isinstance(model, type) or not callable(getattr(model, "stream", None)) or not hasattr(model, "name"):
+        found = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+        raise UsageError(f"Expected a model or a string that names one ({', '.join(_FORMS)}), found {found}.")
+    return model
+
+
+def _local(path_text: str, *, has_path: bool) -> Model:
+    path = _weights(path_text) if has_path else None
+    from wieldy.connect.models.local import LocalModel  # noqa: PLC0415 (see the module's docstring)
+
+    return LocalModel(path=path, name=f"local:{path.name}" if path else "local")
+
+
+def _weights(path_text: str) -> Path:
+    if not path_text.strip():
+        raise UsageError("Expected a path after 'local:', found nothing. Write local:PATH.gguf, or local alone.")
+    try:
+        path = Path(path_text.strip()).expanduser()
+        is_file = path.is_file()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UsageError(f"The path in {'local:' + path_text!r} cannot be read: {error}") from error
+    if not is_file:
+        raise UsageError(f"Expected a file of weights (.gguf) at {str(path.absolute())!r}, found none.")
+    return path
+
+
+def _openai(name: str) -> Model:
+    from wieldy.connect.models.openai import OPENAI_URL, OpenAIModel  # noqa: PLC0415
+
+    base_url = _setting("OPENAI_BASE_URL") or OPENAI_URL
+    api_key = _setting("OPENAI_API_KEY")
+    if api_key is None and base_url.rstrip("/") == OPENAI_URL:
+        raise UsageError(
+            f"'openai:{name}' needs a key: set OPENAI_API_KEY. For another server set OPENAI_BASE_URL, "
+            "or write its address: http://HOST:PORT/v1#NAME."
+        )
+    return OpenAIModel(name, base_url=base_url, api_key=api_key, name=f"openai:{name}")
+
+
+def _anthropic(name: str) -> Model:
+    from wieldy.connect.models.anthropic import AnthropicModel  # noqa: PLC0415
+
+    api_key = _setting("ANTHROPIC_API_KEY")
+    if api_key is None:
+        raise UsageError(f"'anthropic:{name}' needs a key: set ANTHROPIC_API_KEY.")
+    return AnthropicModel(name, api_key=api_key)
+
+
+def _server(text: str) -> Model:
+    from wieldy.connect.models.openai import OpenAIModel  # noqa: PLC0415
+
+    address, _, name = text.partition("#")
+    return OpenAIModel(name.strip() or None, base_url=address)
+
+
+def _setting(name: str) -> str | None:
+    return os.environ.get(name, "").strip() or None
+
+
+def _unknown_text(text: str) -> str:
+    nearest = _nearest(text)
+    hint = f" Did you mean {nearest!r}?" if nearest else ""
+    found = repr(text) if len(text) <= 200 else f"{text[:200]!r}..."
+    return f"Expected a model as one of {', '.join(_FORMS)}; found {found}.{hint}"
+
+
+def _nearest(text: str) -> str | None:
+    kind, colon, rest = text.partition(":")
+    if text.lower().endswith(".gguf"):
+        return f"local:{text}"
+    if kind in _KINDS:
+        return next(form for form in reversed(_FORMS) if form.startswith(kind[:4]))
+    if colon and rest[:1].isdigit():
+        return f"http://{text}"
+    family = next((provider for start, provider in _FAMILIES.items() if text.lower().startswith(start)), None)
+    if family is not None:
+        return f"{family}:{text}"
+    close = difflib.get_close_matches(kind.lower(), _KINDS, n=1)
+    return f"{close[0]}{colon}{rest}" if close else None
