@@ -1,0 +1,109 @@
+"""Measures what the README promises of a fresh machine, and prints it as Markdown tables.
+
+    python scripts/evidence.py            import cost and the base install
+    python scripts/evidence.py fresh      also `make run` and `make test` in a new clone with an empty home (long)
+
+Everything happens in a temporary folder that is gone afterwards; the working tree must be committed to be cloned.
+"""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+IMPORTS = 7
+IMPORT_PROBE = """
+import json, resource
+import wieldy
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(json.dumps([used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
+"""
+BARE_PROBE = IMPORT_PROBE.replace("import wieldy\n", "")
+
+
+def main(arguments: list[str]) -> None:
+    if arguments not in ([], ["fresh"]):
+        sys.exit("usage: python scripts/evidence.py [fresh]")
+    with tempfile.TemporaryDirectory(prefix="wieldy-evidence-") as folder:
+        import_cost()
+        base_install(Path(folder))
+        if arguments:
+            fresh_machine(Path(folder))
+
+
+def import_cost() -> None:
+    """CPU seconds and peak memory of a process that imports wieldy, beside one that imports nothing."""
+    print(f"\n## Import (median of {IMPORTS} processes)\n\n| process | CPU s | peak MB |\n|---|---|---|")
+    for name, probe in (("python alone", BARE_PROBE), ("import wieldy", IMPORT_PROBE)):
+        runs = [json.loads(output_of([sys.executable, "-c", probe])) for _ in range(IMPORTS)]
+        cpu_s, peak_mb = (statistics.median(column) for column in zip(*runs, strict=True))
+        print(f"| {name} | {cpu_s:.2f} | {peak_mb:.0f} |", flush=True)
+
+
+def base_install(folder: Path) -> None:
+    """How many packages `pip install wieldy` brings, itself included."""
+    python = folder / "venv" / "bin" / "python"
+    output_of([sys.executable, "-m", "venv", str(folder / "venv")])
+    output_of([str(python), "-m", "pip", "install", "--quiet", str(ROOT)])
+    packages = json.loads(output_of([str(python), "-m", "pip", "list", "--format=json"]))
+    names = sorted(package["name"] for package in packages if package["name"] not in ("pip", "setuptools", "wheel"))
+    print(f"\n## Base install\n\n{len(names)} packages: {', '.join(names)}", flush=True)
+
+
+def fresh_machine(folder: Path) -> None:
+    """A new clone, an empty home, no caches: how long the two commands take and what they leave behind."""
+    clone, home = folder / "clone", folder / "home"
+    output_of(["git", "clone", "--quiet", str(ROOT), str(clone)])
+    home.mkdir()
+    print("\n## A fresh machine\n\n| command | exit code | s | last line | files in home, MB |\n|---|---|---|---|---|")
+    for target in ("run", "test"):
+        started = time.monotonic()
+        made = subprocess.run(
+            ["make", target],
+            cwd=clone,
+            env=fresh_environment(home),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        took_s = time.monotonic() - started
+        lines = made.stdout.strip().splitlines() or ["(no output)"]
+        size_mb = sum(path.lstat().st_size for path in home.rglob("*")) / 1e6
+        print(f"| make {target} | {made.returncode} | {took_s:.0f} | {lines[-1]} | {size_mb:,.0f} |", flush=True)
+        if made.returncode:
+            print(f"\n```\n{made.stdout[-2000:]}\n{made.stderr[-2000:]}\n```", flush=True)
+
+
+def fresh_environment(home: Path) -> dict[str, str]:
+    """The environment without this one's virtual environment and without the user's caches."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("XDG_", "VIRTUAL_ENV", "MAKE", "MFLAGS"))
+    }
+    path = os.pathsep.join(part for part in os.get_exec_path() if Path(part) != ROOT / ".venv" / "bin")
+    return {**kept, "HOME": str(home), "PATH": path, "PIP_CACHE_DIR": str(home / "pip-cache"), "PYTHON": base_python()}
+
+
+def base_python() -> str:
+    return shutil.which("python3", path=os.defpath) or sys.executable
+
+
+def output_of(command: list[str]) -> str:
+    finished = subprocess.run(
+        command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, cwd=tempfile.gettempdir()
+    )
+    if finished.returncode:
+        sys.exit(f"{' '.join(command)} failed:\n{finished.stdout}{finished.stderr}")
+    return finished.stdout
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
