@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from typing import TextIO
 
 import anyio
 import anyio.to_thread
+from anyio.lowlevel import checkpoint
 from rich.text import Text
 
 from wieldy.apps.cli.failures import note
@@ -25,7 +27,7 @@ ASKED_ABOUT: frozenset[Effect] = frozenset({"unsafe", "keyed", "reconcile"})
 
 
 class AskingPolicy:
-    """Asks on the terminal, one question at a time.
+    """Asks on the terminal.
 
     Args:
         before_question: Called before anything is printed, so that the question starts on a line of its own.
@@ -33,24 +35,24 @@ class AskingPolicy:
 
     def __init__(self, *, before_question: Callable[[], None]) -> None:
         self._before_question = before_question
-        self._one_at_a_time = anyio.Lock()
 
     async def __call__(self, call: ToolCall, tool: Tool) -> Decision:
         """Allow what changes nothing or what the person allows."""
         if tool.effect not in ASKED_ABOUT:
             return Allow()
-        async with self._one_at_a_time:
-            self._before_question()
-            if not can_ask():
-                return _deny_unasked(call, tool)
-            if await _ask(call, tool):
-                return Allow()
-        return Deny(reason=f"The person said no to this call of `{call.name}`. Do not repeat it; answer without it.")
+        await checkpoint()  # what happened before the question is shown before it
+        self._before_question()
+        if not can_ask():
+            return _deny_unasked(call, tool)
+        if await _ask(call, tool):
+            return Allow()
+        return Deny("the person who was asked said no")
 
 
 def can_ask() -> bool:
     """Whether somebody sits at standard input."""
-    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()  # pyright: ignore[reportUnnecessaryComparison] - closed by the caller, as in `wieldy run <&-`
+    stdin: TextIO | None = sys.stdin  # None where the caller closed it, as in `wieldy run <&-`
+    return stdin is not None and not stdin.closed and stdin.isatty()
 
 
 def _deny_unasked(call: ToolCall, tool: Tool) -> Deny:
@@ -58,10 +60,7 @@ def _deny_unasked(call: ToolCall, tool: Tool) -> Deny:
         f"Denied {call_text(call, limit=200)}: {_why(tool)}, and nobody can be asked because standard input is no "
         "terminal. Add --yes to let such calls run."
     )
-    return Deny(
-        reason=f"This call of `{call.name}` needs the consent of a person, and nobody can be asked in this run. "
-        "Do not repeat it; say what you would have done."
-    )
+    return Deny("a person would have to consent, and nobody can be asked in this run")
 
 
 async def _ask(call: ToolCall, tool: Tool) -> bool:

@@ -104,7 +104,7 @@ def _agent(session: Session, output: Output) -> Agent:
     if not session.prompt.strip():
         raise UsageError("PROMPT is empty. Write what the model shall do.")
     tools = load_tools(session.tools_files)
-    if session.model == "local":
+    if session.model.strip().lower() == "local":
         fetch_embedded()
     return Agent(
         session.model,
