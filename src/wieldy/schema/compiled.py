@@ -1,0 +1,153 @@
+"""A JSON Schema (2020-12) compiled once: what fits it, and every place where a value does not.
+
+The validator itself is jsonschema-rs; this module adds the places and words that a model can act on, and makes
+sure that no value, however odd, raises. Deliberately not here: changing values (`coerce`), wording errors (`explain`).
+A compiled schema is meant to be held by what it belongs to (a tool); nothing is cached globally.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias, cast
+
+import jsonschema_rs
+
+from wieldy.core.errors import UsageError
+from wieldy.core.json import JsonObject, JsonValue
+from wieldy.schema.describe import describe
+from wieldy.schema.resolve import Location, chain, pointer
+from wieldy.schema.violations import Path, Violation, nearest
+from wieldy.schema.wellformed import malformed
+
+FormatChecks: TypeAlias = Mapping[str, Callable[[str], bool]]
+"""What counts as good text of a format, by the format's name; they must not raise."""
+
+_URI = "urn:schema"
+
+
+class CompiledSchema:
+    """A schema ready for use.
+
+    Args:
+        document: The schema; references within it are followed, others are refused.
+        formats: Checks that replace the standard's own for these formats; other known formats are checked as it says.
+
+    Raises:
+        UsageError: The document is no JSON Schema, or refers outside itself.
+    """
+
+    __slots__ = ("_formats", "_parts", "_registry", "_validator", "document")
+
+    def __init__(self, document: JsonObject, *, formats: FormatChecks | None = None) -> None:
+        self.document = document
+        self._formats = dict(formats or {})
+        self._parts: dict[Location, jsonschema_rs.Validator] = {}
+        try:
+            self._registry = jsonschema_rs.Registry([(_URI, document)])
+            self._validator = self._compile(document)
+        except (ValueError, jsonschema_rs.ReferencingError) as error:
+            # The first line says what is wrong; the rest repeats the whole schema.
+            reason = str(error).partition("\n")[0]
+            raise UsageError(f"Expected a JSON Schema (2020-12) without outside references, found: {reason}") from error
+
+    def accepts(self, value: object) -> bool:
+        """Whether the value fits."""
+        return next(malformed(value), None) is None and self._validator.is_valid(value)
+
+    def part_accepts(self, location: Location, value: JsonValue) -> bool:
+        """Whether a well-formed value fits the subschema at the location."""
+        if location not in self._parts:
+            self._parts[location] = self._compile({"$ref": _URI + pointer(location)})
+        return self._parts[location].is_valid(value)
+
+    def violations(self, value: object) -> tuple[Violation, ...]:
+        """Every place where the value does not fit, in the schema's order; empty if and only if it fits."""
+        found = tuple(malformed(value))
+        if found:
+            return found
+        return tuple(
+            violation for error in self._validator.iter_errors(value) for violation in _read(error, self.document)
+        )
+
+    def _compile(self, document: JsonObject) -> jsonschema_rs.Validator:
+        return jsonschema_rs.Draft202012Validator(
+            document, formats=self._formats, validate_formats=True, registry=self._registry, offline=True
+        )
+
+
+def _read(error: jsonschema_rs.ValidationError, document: JsonObject) -> Iterator[Violation]:
+    path = tuple(error.instance_path)
+    place = tuple(error.schema_path[:-1])
+    match error.kind:
+        case jsonschema_rs.ValidationErrorKind.Required(property=name):
+            yield _missing(path, name, place, error, document)
+        case (
+            jsonschema_rs.ValidationErrorKind.AdditionalProperties(unexpected=names)
+            | jsonschema_rs.ValidationErrorKind.UnevaluatedProperties(unexpected=names)
+        ):
+            yield from (_unknown(path, name, place, error, document) for name in names)
+        case (
+            jsonschema_rs.ValidationErrorKind.AnyOf(context=branches)
+            | jsonschema_rs.ValidationErrorKind.OneOfNotValid(context=branches)
+        ) if (branch := _meant_branch(branches, len(path))) is not None:
+            for inner in branch:
+                yield from _read(inner, document)
+        case kind:
+            place = tuple(error.schema_path) if kind.name == "falseSchema" else place
+            yield Violation(
+                path=path,
+                keyword=kind.name,
+                found=error.instance,
+                expected=_expected(kind.name, document, place, error),
+            )
+
+
+def _expected(keyword: str, document: JsonObject, place: Location, error: jsonschema_rs.ValidationError) -> str:
+    phrase = describe(document, place)
+    # A phrase without a type says too little ("a value"); the validator's own sentence is the better one then.
+    if phrase != "a value" and keyword not in {"not", "contains", "propertyNames", "dependentRequired"}:
+        return phrase
+    return f"something else ({error.message[:200]})"
+
+
+def _missing(
+    path: Path, name: str, place: Location, error: jsonschema_rs.ValidationError, document: JsonObject
+) -> Violation:
+    expected = describe(document, (*place, "properties", name))
+    return Violation(path=(*path, name), keyword="required", found=error.instance, expected=expected)
+
+
+def _unknown(
+    path: Path, name: str, place: Location, error: jsonschema_rs.ValidationError, document: JsonObject
+) -> Violation:
+    present = cast("JsonObject", error.instance)
+    known = [
+        key
+        for _, schema in chain(document, place)
+        if isinstance(properties := schema.get("properties"), dict)
+        for key in properties
+    ]
+    free = [key for key in known if key not in present]
+    expected = "only " + ", ".join(f"`{key}`" for key in known) if known else "no properties"
+    return Violation(
+        path=(*path, name),
+        keyword="additionalProperties",
+        found=present.get(name),
+        expected=expected,
+        nearest=nearest(name, free),
+    )
+
+
+def _meant_branch(
+    branches: list[list[jsonschema_rs.ValidationError]], depth: int
+) -> list[jsonschema_rs.ValidationError] | None:
+    """The one alternative that was meant, or None: by the value's type, else by a property that tells them apart."""
+    by_type = [errors for errors in branches if not _refused(errors, {"type", "const", "enum"}, depth)]
+    if len(by_type) == 1:
+        return by_type[0]
+    by_property = [errors for errors in by_type if not _refused(errors, {"const", "enum"}, depth + 1)]
+    return by_property[0] if len(by_property) == 1 else None
+
+
+def _refused(errors: list[jsonschema_rs.ValidationError], keywords: set[str], depth: int) -> bool:
+    return any(error.kind.name in keywords and len(error.instance_path) == depth for error in errors)

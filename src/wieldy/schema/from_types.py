@@ -1,0 +1,135 @@
+"""JSON Schema from Python types, as pydantic reads them, made small and plain for models.
+
+What pydantic's own output is changed in, and why:
+  no titles, no discriminators       they repeat names, and names are what the model reads
+  closed objects                     a misspelt property is reported instead of dropped without a word
+  definitions inlined                where they are used once or are small; small models do not follow references well
+  class docstrings taken apart       prose describes the class, what is said about attributes describes the properties
+  defaults that do not fit left out  NaN, Python objects, None for a parameter that takes no null
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from pydantic import BaseModel, PydanticUserError, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+from pydantic_core import PydanticSerializationError
+
+from wieldy.core.json import JsonObject, JsonValue
+from wieldy.schema.compiled import CompiledSchema, FormatChecks
+from wieldy.schema.docstrings import read_docstring
+from wieldy.schema.rewrite import inlined, ordered, rewritten, subschemas
+from wieldy.schema.wellformed import malformed
+
+_BARE_NUMBER = re.compile(r"\s*[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?\s*")
+
+
+def _is_no_bare_number(text: str) -> bool:
+    return _BARE_NUMBER.fullmatch(text) is None
+
+
+def _is_anything(text: str) -> bool:
+    del text
+    return True
+
+
+PYTHON_FORMATS: FormatChecks = {
+    # pydantic would read "17" as 17 seconds after 1970, which no model ever means.
+    **dict.fromkeys(("date-time", "date", "time", "duration"), _is_no_bare_number),
+    # Python's own types read more than the standard's texts (a time without a zone, a UUID without hyphens).
+    **dict.fromkeys(("uuid", "uri", "regex"), _is_anything),
+}
+"""Checks for arguments that a Python type reads afterwards: it decides; this only refuses what it would guess."""
+
+
+def input_schema(arguments: type[BaseModel], descriptions: Mapping[str, str]) -> JsonObject:
+    """The schema of an arguments model; `descriptions` are used for properties that have none of their own.
+
+    Raises:
+        PydanticUserError: A field's type has no JSON form.
+    """
+    document = _small(arguments.model_json_schema(schema_generator=_Generator), is_input=True)
+    properties = document.get("properties")
+    for name, schema in properties.items() if isinstance(properties, dict) else ():
+        if isinstance(schema, dict) and "description" not in schema and name in descriptions:
+            schema["description"] = descriptions[name]
+    return rewritten(document, ordered)
+
+
+def output_schema(adapter: TypeAdapter[Any]) -> JsonObject | None:
+    """The schema of what the type becomes as JSON; None where that cannot be said."""
+    try:
+        document = adapter.json_schema(mode="serialization", schema_generator=_Generator)
+    except (PydanticUserError, PydanticSerializationError):
+        return None
+    return rewritten(_small(document, is_input=False), ordered) or None
+
+
+class _Generator(GenerateJsonSchema):
+    """Pydantic's generator without warnings about defaults, and with objects closed in input.
+
+    Whether a class leaves unknown properties alone on purpose (`extra="ignore"`) is known only here.
+    """
+
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - the parent's declaration
+
+    def model_schema(self, schema: Any) -> dict[str, Any]:
+        return _closed(super().model_schema(schema), cast("type[Any]", schema["cls"]), self.mode)
+
+    def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+        return _closed(super().dataclass_schema(schema), cast("type[Any]", schema["cls"]), self.mode)
+
+    def typed_dict_schema(self, schema: Any) -> dict[str, Any]:
+        return _closed(super().typed_dict_schema(schema), cast("type[Any] | None", schema.get("cls")), self.mode)
+
+
+def _closed(document: dict[str, Any], owner: type[Any] | None, mode: JsonSchemaMode) -> dict[str, Any]:
+    config: Any = getattr(owner, "model_config", None) or getattr(owner, "__pydantic_config__", None) or ()
+    if mode == "validation" and "properties" in document and "extra" not in config:
+        document.setdefault("additionalProperties", False)
+    return document
+
+
+def _small(document: dict[str, Any], *, is_input: bool) -> JsonObject:
+    plain = inlined(rewritten(cast("JsonObject", document), _plain))
+    return _with_fitting_defaults(plain) if is_input else rewritten(plain, _without_default)
+
+
+def _plain(schema: JsonObject) -> JsonObject:
+    kept = {keyword: value for keyword, value in schema.items() if keyword not in {"title", "discriminator"}}
+    if kept.get("additionalProperties") is True or kept.get("additionalProperties") == {}:
+        del kept["additionalProperties"]
+    if kept.get("items") == {}:
+        del kept["items"]
+    return _described(kept)
+
+
+def _described(schema: JsonObject) -> JsonObject:
+    """An object's description, which is its class's docstring, taken apart."""
+    text, properties = schema.get("description"), schema.get("properties")
+    if not isinstance(text, str) or not isinstance(properties, dict):
+        return schema
+    documentation = read_docstring(text)
+    described: dict[str, JsonValue] = {}
+    for name, part in properties.items():
+        words = documentation.parameters.get(name)
+        described[name] = {"description": words, **part} if words and isinstance(part, dict) else part
+    return {**schema, "description": documentation.prose or text, "properties": described}
+
+
+def _without_default(schema: JsonObject) -> JsonObject:
+    return {keyword: value for keyword, value in schema.items() if keyword != "default"}
+
+
+def _with_fitting_defaults(document: JsonObject) -> JsonObject:
+    compiled = CompiledSchema(document, formats=PYTHON_FORMATS)
+    for location, schema in list(subschemas(document)):
+        if "default" not in schema:
+            continue
+        default = schema["default"]
+        if next(malformed(default), None) is not None or not compiled.part_accepts(location, default):
+            schema.pop("default")
+    return document
