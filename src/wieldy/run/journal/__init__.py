@@ -1,0 +1,11 @@
+"""The journal: an append-only record of runs, and the only saved state there is.
+
+Law: intent is written before an effect and outcome after it, so that whatever kills the process, the last entry tells
+what was under way. An entry holds only what is new, never the history: a run costs disk in proportion to what happened.
+Deliberately not here: what the entries add up to (`run.state`).
+"""
+
+from wieldy.run.journal.memory import MemoryJournal
+from wieldy.run.journal.sqlite import SqliteJournal
+
+__all__ = ["MemoryJournal", "SqliteJournal"]

@@ -1,0 +1,186 @@
+"""Opening the SQLite file of a journal: what must be true of it, and what to say when it is not.
+
+The format has a number (`PRAGMA user_version`) and a mark of ours (`PRAGMA application_id`); nothing is changed in a
+file with another mark, or a higher number.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from wieldy.core.errors import JournalError
+
+FORMAT_VERSION: Final = 1
+APPLICATION_ID: Final = 0x57_49_45_4C
+BUSY_TIMEOUT_S: Final = 10.0
+"""How long to wait for another process's write, each of which takes well under a millisecond."""
+
+_SCHEMA: Final = """
+CREATE TABLE entries (
+    position INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    time REAL NOT NULL,
+    data BLOB NOT NULL,
+    UNIQUE (run_id, sequence)
+);
+CREATE INDEX run_starts ON entries (position) WHERE sequence = 0;
+CREATE TRIGGER entries_are_never_changed BEFORE UPDATE ON entries
+BEGIN SELECT RAISE(ABORT, 'a journal is append-only: an entry cannot be changed'); END;
+CREATE TRIGGER entries_are_never_removed BEFORE DELETE ON entries
+BEGIN SELECT RAISE(ABORT, 'a journal is append-only: an entry cannot be removed'); END;
+-- INSERT OR REPLACE would remove an entry without the trigger above.
+CREATE TRIGGER entries_are_appended_in_order BEFORE INSERT ON entries
+WHEN NEW.sequence <> (SELECT coalesce(max(sequence) + 1, 0) FROM entries WHERE run_id = NEW.run_id)
+    OR EXISTS (SELECT 1 FROM entries WHERE position = NEW.position)
+BEGIN SELECT RAISE(ABORT, 'a journal is append-only: entries are added in order'); END;
+"""
+
+_DAMAGED = (
+    "is damaged. Keep the file, and recover what can be read with `sqlite3 FILE .recover`; use another file meanwhile"
+)
+_WORDS: Final = {
+    sqlite3.SQLITE_BUSY: f"has been locked by another process for {BUSY_TIMEOUT_S:.0f} s. End it, or use another file",
+    sqlite3.SQLITE_READONLY: "cannot be written: the file or its folder is read-only. Change that, or use another file",
+    sqlite3.SQLITE_FULL: "cannot be written: the disk is full. Make room; what was written before is kept",
+    sqlite3.SQLITE_IOERR: "cannot be read or written: the disk fails or is full. What was written before is kept",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened. Check that its folder exists and that you may use it",
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: "is not a journal, or its beginning is damaged: it is no SQLite file. Name another file",
+}
+
+
+def journal_error(path: Path, error: sqlite3.Error) -> JournalError:
+    """The error in words that say what to do."""
+    # The low byte is the kind of error, the rest says where in SQLite it arose; errors of the binding have no code.
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if isinstance(error, sqlite3.ProgrammingError):
+        words = "is closed. Open it again"
+    else:
+        words = _WORDS.get(code, "cannot be used")
+    return JournalError(f"The journal {path} {words}. (SQLite: {error})")
+
+
+def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    """A connection that commits each statement by itself and may be used from any thread, by one at a time."""
+    mode = "ro" if read_only else "rw"
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        timeout=BUSY_TIMEOUT_S,
+    )
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """A connection to a journal that exists.
+
+    Raises:
+        JournalError: There is no such file, or it is no journal that this version can read.
+    """
+    if not _is_file(path):
+        raise JournalError(f"There is no journal at {path}. Name the file that the run was written to.")
+    try:
+        connection = connect(path, read_only=True)
+        try:
+            _check_format(path, connection)
+        except BaseException:
+            connection.close()
+            raise
+    except sqlite3.Error as error:
+        raise journal_error(path, error) from error
+    return connection
+
+
+def open_for_appending(path: Path) -> sqlite3.Connection:
+    """A connection to a journal, made if there is none.
+
+    Raises:
+        JournalError: The file cannot be made or written, or is no journal that this version can write.
+    """
+    _make_file(path)
+    try:
+        connection = connect(path, read_only=False)
+        try:
+            _prepare(path, connection)
+        except BaseException:
+            connection.close()
+            raise
+    except sqlite3.Error as error:
+        raise journal_error(path, error) from error
+    return connection
+
+
+def _prepare(path: Path, connection: sqlite3.Connection) -> None:
+    if not _is_empty(connection):
+        _check_format(path, connection)
+    connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    connection.execute("PRAGMA synchronous = NORMAL")
+    # Also proves that the file can be written: better now than at the first entry.
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _is_empty(connection):  # asked again: another process may have been first
+            for statement in _statements(_SCHEMA):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    _check_format(path, connection)
+
+
+def _statements(script: str) -> list[str]:
+    # `executescript` would commit the transaction that makes the schema appear as a whole.
+    statements, statement = list[str](), ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            statements.append(statement)
+            statement = ""
+    return statements
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+
+
+def _check_format(path: Path, connection: sqlite3.Connection) -> None:
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if _is_empty(connection):
+        raise JournalError(f"The file {path} is empty: expected a journal with runs. Name another file.")
+    if application_id != APPLICATION_ID:
+        raise JournalError(f"The file {path} is a SQLite database, but not a journal of Wieldy. Name another file.")
+    if version > FORMAT_VERSION:
+        raise JournalError(
+            f"The journal {path} has format {version}; this version of Wieldy knows formats up to {FORMAT_VERSION}. "
+            "Upgrade Wieldy, or use another file. The file was not changed."
+        )
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _make_file(path: Path) -> None:
+    if _is_file(path):
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    except (OSError, ValueError) as error:
+        raise JournalError(
+            f"The journal {path} cannot be made: {error}. Name a file in a folder that you may write to."
+        ) from error
+    if not _is_file(path):
+        raise JournalError(f"The journal {path} cannot be made: expected a file, found something else. Name a file.")
