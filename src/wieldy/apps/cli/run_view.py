@@ -49,7 +49,7 @@ def _show_head(terminal: Terminal, state: RunState) -> None:
         status += f": {STOP_WORDS[state.stop_reason]}"
     took = "" if state.ended is None else f", took {format_duration(state.ended - state.started)}"
     facts = [counted(state.turns, "turn"), *used(calls=len(state.calls), usage=state.usage)]
-    _fact(terminal, "run", Text(state.run_id, style="bold"))
+    _fact(terminal, "run", Text(one_line(state.run_id, limit=100), style="bold"))
     _fact(terminal, "status", Text(status, style=STATUS_STYLES[state.status]))
     _fact(terminal, "model", Text(one_line(state.model, limit=200)))
     _fact(terminal, "started", Text(format_time(state.started) + took))
@@ -91,8 +91,8 @@ def _show_call(terminal: Terminal, call: AnyCall, state: CallState | None) -> No
         return
     failed = state.result.is_error
     text = Text(neutralise(state.result.content) or "(empty)", style="red" if failed else "")
-    text.append(f"  ({', '.join(_call_facts(state))})", style="dim")
     terminal.block(text, first="✗ " if failed else "← ", rest="  ")
+    _indented(terminal, " · ".join(_call_facts(state)), style="dim")
     if state.detail:
         _indented(terminal, state.detail.strip("\n"), style="dim")
 

@@ -38,8 +38,9 @@ class Terminal(Console):
         text.expand_tabs(4)
         lines = text.wrap(self, max(20, self.width - len(rest))) if self.wraps else text.split("\n", allow_blank=True)
         for number, line in enumerate(lines):
-            line.rstrip()
-            self.print(Text.assemble(first if number == 0 else rest, line), soft_wrap=True)
+            whole = Text.assemble(first if number == 0 else rest, line)
+            whole.rstrip()
+            self.print(whole, soft_wrap=True)
 
     def write(self, text: str) -> None:
         """Write safe text at once; only the terminal itself may wrap it."""
