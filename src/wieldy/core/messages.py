@@ -205,7 +205,7 @@ def read_call(*, call_id: str, name: str, arguments: object, provider_id: str | 
         return ToolCall(id=call_id, name=name, arguments=cast("JsonObject", arguments), provider_id=provider_id)
     text = arguments if isinstance(arguments, str) else canonical_json(arguments)
     try:
-        value: object = json.loads(text) if text.strip() else {}
+        value: object = json.loads(text, parse_constant=_refuse_constant) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         found = f"text that is not JSON ({error})"
     else:
@@ -219,6 +219,11 @@ def read_call(*, call_id: str, name: str, arguments: object, provider_id: str | 
         error=f"The arguments of `{name}` could not be read. Expected one JSON object, found {found}.",
         provider_id=provider_id,
     )
+
+
+def _refuse_constant(name: str) -> None:
+    # Python reads NaN and Infinity, which JSON does not have and no journal or server can carry.
+    raise ValueError(f"{name} is no JSON value")
 
 
 def _call_to_dict(call: AnyCall) -> JsonObject:
