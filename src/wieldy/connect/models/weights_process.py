@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wieldy.core.errors import ModelNotAvailableError
+
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """A full disk, a full quota, a file larger than the process may write."""
 
@@ -46,8 +48,11 @@ def run_python(
         patience_s: End the child when the folder's size has not changed for so long; None: the child has time-outs.
 
     Raises:
+        ModelNotAvailableError: There is no Python to run.
         OSError: The child cannot be started, or the disk is full.
     """
+    if not sys.executable:
+        raise ModelNotAvailableError("this program does not know its own Python, which would run the download")
     log = folder / "output.txt"
     temporary = {name: str(folder) for name in ("TMPDIR", "TEMP", "TMP")}
     with log.open("wb") as output:
