@@ -9,7 +9,6 @@ Everything happens in a temporary folder that is gone afterwards; the working tr
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -17,14 +16,6 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-IMPORTS = 7
-IMPORT_PROBE = """
-import json, resource
-import wieldy
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(json.dumps([used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
-"""
-BARE_PROBE = IMPORT_PROBE.replace("import wieldy\n", "")
 
 
 def main(arguments: list[str]) -> None:
@@ -38,12 +29,9 @@ def main(arguments: list[str]) -> None:
 
 
 def import_cost() -> None:
-    """CPU seconds and peak memory of a process that imports wieldy, beside one that imports nothing."""
-    print(f"\n## Import (median of {IMPORTS} processes)\n\n| process | CPU s | peak MB |\n|---|---|---|")
-    for name, probe in (("python alone", BARE_PROBE), ("import wieldy", IMPORT_PROBE)):
-        runs = [json.loads(output_of([sys.executable, "-c", probe])) for _ in range(IMPORTS)]
-        cpu_s, peak_mb = (statistics.median(column) for column in zip(*runs, strict=True))
-        print(f"| {name} | {cpu_s:.2f} | {peak_mb:.0f} |", flush=True)
+    """CPU time and peak memory of `import wieldy`, as the benchmark has it."""
+    print("\n## Import\n")
+    print(output_of([sys.executable, str(ROOT / "benchmarks" / "import_time.py")]), flush=True)
 
 
 def base_install(folder: Path) -> None:
