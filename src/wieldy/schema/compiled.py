@@ -22,6 +22,8 @@ from wieldy.schema.wellformed import malformed
 FormatChecks: TypeAlias = Mapping[str, Callable[[str], bool]]
 """What counts as good text of a format, by the format's name; they must not raise."""
 
+MAX_DESCRIPTION_CHARACTERS = 100
+"""Of what a missing property means; the model has the whole in the tool's definition."""
 _URI = "urn:schema"
 
 
@@ -113,7 +115,11 @@ def _expected(keyword: str, document: JsonObject, place: Location, error: jsonsc
 def _missing(
     path: Path, name: str, place: Location, error: jsonschema_rs.ValidationError, document: JsonObject
 ) -> Violation:
-    expected = describe(document, (*place, "properties", name))
+    location = (*place, "properties", name)
+    words = next(
+        (text for _, part in chain(document, location) if isinstance(text := part.get("description"), str)), ""
+    )
+    expected = describe(document, location) + (f" ({words[:MAX_DESCRIPTION_CHARACTERS]})" if words else "")
     return Violation(path=(*path, name), keyword="required", found=error.instance, expected=expected)
 
 

@@ -67,7 +67,7 @@ class _Proposals:
         for keyword in ("examples", "enum"):
             values = schema.get(keyword)
             yield from values if isinstance(values, list) else ()
-        if schema.get("default") is not None:
+        if schema.get("default") not in (None, [], {}, ""):
             yield schema["default"]
         yield from self._of_alternatives(location, nesting)
         for name in _types(schema):

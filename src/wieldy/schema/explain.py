@@ -6,6 +6,7 @@ Pure wording: the violations come from `compiled` or from a tool's own Python ty
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from wieldy.core.json import JsonValue, canonical_json
@@ -30,7 +31,8 @@ def explain(violations: Sequence[Violation], *, subject: str, example: JsonValue
     if len(violations) > MAX_VIOLATIONS:
         lines.append(f"- and {len(violations) - MAX_VIOLATIONS} more")
     if example is not None:
-        lines.append(f"Example of arguments that fit: {canonical_json(example)}")
+        text = json.dumps(example, ensure_ascii=False, separators=(",", ":"))
+        lines.append(f"Example of arguments that fit: {text}")
     return "\n".join(lines)
 
 

@@ -1,0 +1,255 @@
+"""How a function's parameters are shown to a model, and how a model's arguments become a call.
+
+The model sees JSON Schema; the function gets Python values of the types that it is annotated with, its own defaults
+where nothing was given, and a `Context` where it asks for one. Types are pydantic's matter; here is the mapping.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, create_model
+from pydantic.errors import PydanticUndefinedAnnotation
+from pydantic.fields import FieldInfo
+from pydantic_core import SchemaError, to_json
+
+from wieldy.core.context import Context
+from wieldy.core.errors import ToolSignatureError, UsageError
+from wieldy.core.json import JsonObject
+from wieldy.schema.from_types import input_schema
+from wieldy.tools.callables import Annotations, AnyFunction, signature_of
+
+# What pydantic and typing raise about a type that they cannot use; ImportError is a missing optional package.
+_TYPE_ERRORS = (
+    PydanticUserError,
+    PydanticUndefinedAnnotation,
+    SchemaError,
+    UsageError,
+    TypeError,
+    ValueError,
+    ImportError,
+)
+_AWAITABLES = (collections.abc.Awaitable, collections.abc.Coroutine)
+_NO_RESULT = (inspect.Parameter.empty, None, type(None), Any, str, bytes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter that the model sees.
+
+    Attributes:
+        name: As the function has it.
+        shown: As the model sees it; different only where the annotation sets an alias.
+        field: Its field of the arguments model.
+        is_positional: Whether it can only be given by position.
+        default: The function's own; `inspect.Parameter.empty` if it has none.
+    """
+
+    name: str
+    shown: str
+    field: str
+    is_positional: bool
+    default: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """A function's parameters and result, ready for use.
+
+    Attributes:
+        parameters: What the model sees, in order.
+        contexts: Parameters that get the `Context`; True for those that can only be given by position.
+        order: All parameters by name, in the function's order.
+        arguments: The pydantic model of the arguments.
+        result: Writes results as JSON; None where the function does not say what it returns.
+    """
+
+    parameters: tuple[Parameter, ...]
+    contexts: Mapping[str, bool]
+    order: tuple[str, ...]
+    arguments: type[BaseModel]
+    result: TypeAdapter[Any] | None
+
+    def read(self, arguments: JsonObject) -> dict[str, Any]:
+        """The keyword arguments that the function gets.
+
+        Raises:
+            pydantic.ValidationError: A type refuses its value.
+        """
+        # As JSON text, because strict types take text for dates and choices only there.
+        instance = self.arguments.model_validate_json(to_json(arguments))
+        return {
+            parameter.name: getattr(instance, parameter.field)
+            for parameter in self.parameters
+            if parameter.field in instance.model_fields_set or isinstance(parameter.default, FieldInfo)
+        }
+
+    def call(self, function: AnyFunction, values: Mapping[str, Any], context: Context) -> Callable[[], Any]:
+        """The call as a function without arguments."""
+        given = dict(values)
+        given.update(dict.fromkeys(self.contexts, context))
+        positional = self._positional(given)
+        return lambda: function(*positional, **given)
+
+    def _positional(self, given: dict[str, Any]) -> list[Any]:
+        """Takes what can only be given by position out of `given`, with defaults for what is left out in between."""
+        by_position = {parameter.name: parameter.default for parameter in self.parameters if parameter.is_positional}
+        by_position.update({name: None for name, is_positional in self.contexts.items() if is_positional})
+        names = [name for name in self.order if name in by_position]
+        while names and names[-1] not in given:
+            names.pop()
+        return [given.pop(name, by_position[name]) for name in names]
+
+
+def read_signature(function: AnyFunction, *, subject: str, has_receiver: bool = False) -> Signature:
+    """The signature of a function that is to become a tool.
+
+    Args:
+        function: Anything callable that tells its parameters.
+        subject: How errors call it: "The tool `refund`".
+        has_receiver: Whether the first parameter is the object of a method that is not bound yet.
+
+    Raises:
+        ToolSignatureError: It has a parameter that no model could fill.
+    """
+    annotations = Annotations(function)
+    written = signature_of(function)
+    found = list(written.parameters.values())[int(has_receiver) :]
+    _refuse_stars(found, subject)
+    types_of = {parameter.name: _resolved(parameter, annotations, subject) for parameter in found}
+    contexts = {
+        parameter.name: parameter.kind is parameter.POSITIONAL_ONLY
+        for parameter in found
+        if _is_context(types_of[parameter.name])
+    }
+    shown = [parameter for parameter in found if parameter.name not in contexts]
+    arguments = _arguments_model(shown, types_of, subject)
+    return Signature(
+        parameters=_parameters(shown, arguments, subject),
+        contexts=contexts,
+        order=tuple(parameter.name for parameter in found),
+        arguments=arguments,
+        result=_result_adapter(written.return_annotation, annotations),
+    )
+
+
+def schema_of(signature: Signature, descriptions: Mapping[str, str]) -> JsonObject:
+    """The input schema; `descriptions` go by the function's own parameter names."""
+    by_shown = {
+        parameter.shown: descriptions[parameter.name]
+        for parameter in signature.parameters
+        if parameter.name in descriptions
+    }
+    return input_schema(signature.arguments, by_shown)
+
+
+def _refuse_stars(parameters: list[inspect.Parameter], subject: str) -> None:
+    for parameter in parameters:
+        if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
+            stars, instead = (
+                ("*", "list[str]") if parameter.kind is parameter.VAR_POSITIONAL else ("**", "dict[str, str]")
+            )
+            raise ToolSignatureError(
+                f"{subject}: expected named parameters only, found {stars}{parameter.name}. A model has to be told "
+                f"every argument: make it a plain parameter of a type such as {instead}, or use functools.wraps if "
+                "this is a wrapper around the real function."
+            )
+
+
+def _resolved(parameter: inspect.Parameter, annotations: Annotations, subject: str) -> Any:
+    try:
+        return annotations.resolve(parameter.annotation)
+    except (NameError, AttributeError, SyntaxError, TypeError) as error:
+        raise ToolSignatureError(
+            f"{subject}, parameter {parameter.name!r}: expected a type that can be looked up, found "
+            f"{parameter.annotation!r} ({error}). Define or import the type at the top of the module, not only for "
+            "type checking."
+        ) from error
+
+
+def _is_context(annotation: Any) -> bool:
+    origin = typing.get_origin(annotation)
+    if origin is Annotated:
+        return _is_context(typing.get_args(annotation)[0])
+    if origin in {typing.Union, types.UnionType}:
+        members = [member for member in typing.get_args(annotation) if member is not type(None)]
+        return bool(members) and all(_is_context(member) for member in members)
+    return isinstance(annotation, type) and issubclass(annotation, Context)
+
+
+def _arguments_model(parameters: list[inspect.Parameter], types_of: Mapping[str, Any], subject: str) -> type[BaseModel]:
+    # Neutral field names, shown under the parameters' own: `schema` or `_id` are no field names for pydantic.
+    shown_as = {f"p{index}": parameter.name for index, parameter in enumerate(parameters)}
+    fields: dict[str, Any] = {
+        field: (types_of[parameter.name], ... if parameter.default is parameter.empty else parameter.default)
+        for field, parameter in zip(shown_as, parameters, strict=True)
+    }
+    config = ConfigDict(extra="forbid", alias_generator=lambda field: shown_as[field])
+    try:
+        model = create_model("Arguments", __config__=config, **fields)
+        input_schema(model, {})
+    except _TYPE_ERRORS as error:
+        raise ToolSignatureError(_why_no_model(parameters, types_of, subject, error)) from error
+    return model
+
+
+def _why_no_model(
+    parameters: list[inspect.Parameter], types_of: Mapping[str, Any], subject: str, error: Exception
+) -> str:
+    for parameter in parameters:
+        try:
+            TypeAdapter(types_of[parameter.name]).json_schema()
+        except _TYPE_ERRORS as reason:
+            annotation = inspect.formatannotation(types_of[parameter.name])
+            return (
+                f"{subject}, parameter {parameter.name!r}: expected a type that JSON can carry, found {annotation} "
+                f"({_first_line(reason)}). Use a type such as str, int, a dataclass or a pydantic model; fix what the "
+                "model must not choose with functools.partial."
+            )
+    return f"{subject}: its parameters have no JSON Schema: {_first_line(error)}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def _parameters(parameters: list[inspect.Parameter], arguments: type[BaseModel], subject: str) -> tuple[Parameter, ...]:
+    found = tuple(
+        Parameter(
+            name=parameter.name,
+            shown=_shown_name(field, parameter.name, subject),
+            field=name,
+            is_positional=parameter.kind is parameter.POSITIONAL_ONLY,
+            default=parameter.default,
+        )
+        for parameter, (name, field) in zip(parameters, arguments.model_fields.items(), strict=True)
+    )
+    names = [parameter.shown for parameter in found]
+    if len(set(names)) < len(names):
+        raise ToolSignatureError(f"{subject}: expected different names for all parameters, found {', '.join(names)}.")
+    return found
+
+
+def _shown_name(field: FieldInfo, name: str, subject: str) -> str:
+    alias = field.validation_alias
+    if not isinstance(alias, str):
+        raise ToolSignatureError(f"{subject}, parameter {name!r}: expected an alias that is one name, found {alias!r}.")
+    return alias
+
+
+def _result_adapter(annotation: Any, annotations: Annotations) -> TypeAdapter[Any] | None:
+    """What writes the result as JSON; None where the annotation says nothing that pydantic could use."""
+    try:
+        resolved = annotations.resolve(annotation)
+        if typing.get_origin(resolved) in _AWAITABLES:
+            resolved = typing.get_args(resolved)[-1]
+        return None if resolved in _NO_RESULT else TypeAdapter(resolved)
+    except (NameError, AttributeError, SyntaxError, *_TYPE_ERRORS):
+        # A result that cannot be described is still a result: it is shown as what it turns out to be.
+        return None

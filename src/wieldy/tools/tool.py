@@ -1,0 +1,166 @@
+"""A tool: what the model sees, and the code behind it.
+
+Made by `@tool` or from a plain function (`declare`); still callable as that function. A tool checks arguments, binds
+them and shows results; when, whether and in which thread its code runs is decided in `run`.
+"""
+
+from __future__ import annotations
+
+import traceback
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from wieldy.core.calls import Effect, ToolDefinition
+from wieldy.core.context import Context
+from wieldy.core.errors import ArgumentsError, ToolCrashedError, ToolSignatureError, UsageError
+from wieldy.core.json import JsonObject, JsonValue
+from wieldy.schema import CompiledSchema, Violation, coerce, example, explain
+from wieldy.tools.callables import AnyFunction
+from wieldy.tools.names import check_name
+from wieldy.tools.present import present
+from wieldy.tools.refusals import violations_of
+from wieldy.tools.signature import Signature
+from wieldy.tools.templates import fill
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidArguments:
+    """Arguments that fit.
+
+    Attributes:
+        json: As the model meant them, after repairs.
+        values: As the function gets them, by parameter name.
+        repairs: What was changed to make them fit, one note each.
+    """
+
+    json: JsonObject
+    values: Mapping[str, Any]
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tool:
+    """A tool; two tools are equal only if they are the same object.
+
+    Attributes:
+        definition: What the model sees.
+        function: The code.
+        signature: How arguments become a call of it.
+        schema: The input schema, compiled.
+        effect: What a call does to the world; `unsafe` where nothing was declared.
+        effect_declared: Whether something was.
+        reads: Templates of the keys that a call reads.
+        writes: Templates of the keys that a call changes.
+        reconcile: Asked after a crash whether a call happened; set exactly when the effect is `reconcile`.
+        timeout_s: How long a call may take, in seconds; None for as long as it takes.
+        is_async: Whether calling the function gives an awaitable.
+        has_receiver: Whether this is a method that still lacks its object.
+    """
+
+    definition: ToolDefinition
+    function: AnyFunction
+    signature: Signature
+    schema: CompiledSchema
+    effect: Effect = "unsafe"
+    effect_declared: bool = False
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    reconcile: AnyFunction | None = None
+    timeout_s: float | None = None
+    is_async: bool = False
+    has_receiver: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name by which the model calls it."""
+        return self.definition.name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function returns; nothing is validated or recorded."""
+        return self.function(*args, **kwargs)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Tool:
+        """The tool of one object, where the function is a method of its class."""
+        if instance is None or not self.has_receiver:
+            return self
+        return replace(self, function=types.MethodType(self.function, instance), has_receiver=False)
+
+    def renamed(self, name: str) -> Tool:
+        """The same tool under another name.
+
+        Raises:
+            UsageError: Not a name that every provider takes.
+        """
+        check_name(name, subject=f"Renaming {self.name!r}", error=UsageError)
+        return replace(self, definition=replace(self.definition, name=name))
+
+    def validate(self, arguments: JsonObject) -> ValidArguments:
+        """The arguments as they will be used, repaired where they have only one reading.
+
+        Raises:
+            ArgumentsError: They do not fit; the text says what would, with an example.
+        """
+        value, repairs = coerce(self.schema, arguments)
+        violations = self.schema.violations(value)
+        if violations or not isinstance(value, dict):
+            raise self._refused(violations)
+        return ValidArguments(json=value, values=self._read(value), repairs=repairs)
+
+    def _read(self, arguments: JsonObject) -> dict[str, Any]:
+        try:
+            return self.signature.read(arguments)
+        except ValidationError as error:
+            refused = self._refused(violations_of(error, arguments))
+        except Exception as error:  # a type's own checks are the tool's code
+            raise ToolCrashedError(
+                f"`{self.name}` could not check these arguments because of an internal error, which is recorded for "
+                "the operator. Try other arguments or another way.",
+                detail=traceback.format_exc(),
+            ) from error
+        raise refused
+
+    def _refused(self, violations: tuple[Violation, ...]) -> ArgumentsError:
+        named = {str(violation.path[0]) for violation in violations if violation.path}
+        made = example(self.schema, include=named)
+        # The author's values say more than made ones; made ones fill in what went wrong and the author did not show.
+        both = [made | shown for shown in self.definition.examples if isinstance(made, dict)]
+        fitting = next((shown for shown in (*both, *self.definition.examples) if self.schema.accepts(shown)), made)
+        return ArgumentsError(explain(violations, subject=f"The arguments of `{self.name}`", example=fitting))
+
+    def reads_of(self, arguments: JsonObject) -> tuple[str, ...]:
+        """The keys that a call with these validated arguments reads."""
+        return fill(self.reads, self._with_defaults(arguments))
+
+    def writes_of(self, arguments: JsonObject) -> tuple[str, ...]:
+        """The keys that a call with these validated arguments changes."""
+        return fill(self.writes, self._with_defaults(arguments))
+
+    def bind(self, values: Mapping[str, Any], context: Context) -> Callable[[], Any]:
+        """The call as a function without arguments; it returns the value, or an awaitable of it.
+
+        Raises:
+            UsageError: This is a method without its object.
+        """
+        if self.has_receiver:
+            raise ToolSignatureError(
+                f"The tool {self.name!r} is a method without its object. Give the tool of an object, such as "
+                f"`{self.function.__qualname__.rpartition('.')[0]}().{self.name}`, instead of the class's."
+            )
+        return self.signature.call(self.function, values, context)
+
+    def present(self, value: object) -> tuple[str, JsonValue]:
+        """What the function returned, as the text for the model and as JSON."""
+        return present(value, self.signature.result)
+
+    def _with_defaults(self, arguments: JsonObject) -> JsonObject:
+        properties = self.definition.input_schema.get("properties")
+        defaults: JsonObject = {
+            name: schema["default"]
+            for name, schema in (properties.items() if isinstance(properties, dict) else ())
+            if isinstance(schema, dict) and "default" in schema
+        }
+        return defaults | arguments
