@@ -13,7 +13,7 @@ import inspect
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import anyio
 import anyio.to_thread
@@ -161,7 +161,7 @@ def _is_being_cancelled() -> bool:
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    error: BaseException = errors
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+    first = errors.exceptions[0]
+    if isinstance(first, BaseExceptionGroup):
+        return _first(cast("BaseExceptionGroup[BaseException]", first))
+    return first

@@ -128,8 +128,10 @@ class _Run:
         self._fold = Fold()
         self._brake = Brake()
         self._numbers = CallNumbers(request.messages)
-        self._pipeline = Pipeline(run_id=request.run_id, toolset=request.toolset, policy=request.policy)
-        self._definitions = tuple(request.toolset.definitions)
+        # Taken once: what a model was shown is what it may call, also if a set changes meanwhile.
+        tools = {tool.name: tool for tool in request.toolset.tools}
+        self._definitions = tuple(tool.definition for tool in tools.values())
+        self._pipeline = Pipeline(run_id=request.run_id, tools=tools, policy=request.policy)
         self._started = request.clock()
 
     def start(self) -> None:

@@ -10,8 +10,6 @@ import difflib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
 from wieldy.core.calls import InvalidToolCall, ToolCall
 from wieldy.core.context import Context
 from wieldy.core.errors import (
@@ -23,12 +21,15 @@ from wieldy.core.errors import (
 )
 from wieldy.core.json import JsonObject, canonical_json, digest
 from wieldy.run.executor import Outcome, Step, failed
+from wieldy.run.journal.encoding import bytes_from_data, data_from_bytes
 from wieldy.run.policy import Deny, Policy, decide
 from wieldy.run.replies import NESTING_LIMIT, is_nested_deeper, too_deep
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from wieldy.core.calls import AnyCall
-    from wieldy.tools import Tool, Toolset, ValidArguments
+    from wieldy.tools import Tool, ValidArguments
 
 _NAMED_TOOLS: Final = 10
 """How many tools an error names before it only counts them."""
@@ -36,18 +37,22 @@ _NAMED_TOOLS: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """What every call of a run goes through before its code."""
+    """What every call of a run goes through before its code.
+
+    Attributes:
+        tools: By name, in the order in which the model was shown them.
+    """
 
     run_id: str
-    toolset: Toolset
+    tools: Mapping[str, Tool]
     policy: Policy
 
     async def prepare(self, call: AnyCall) -> Step | Outcome:
         """The step to run, or why there is none."""
         try:
             if isinstance(call, InvalidToolCall):
-                raise _unreadable(call, self.toolset)
-            tool = look_up(call.name, self.toolset)
+                raise _unreadable(call, self.tools)
+            tool = look_up(call.name, self.tools)
             arguments = _validate(call, tool)
             await self._decide(call, tool, arguments)
         except ModelVisibleError as error:
@@ -71,16 +76,16 @@ class Pipeline:
         )
 
 
-def look_up(name: str, toolset: Toolset) -> Tool:
+def look_up(name: str, tools: Mapping[str, Tool]) -> Tool:
     """The tool of that name.
 
     Raises:
         UnknownToolError: There is none; the nearest names are in the text.
     """
-    tool = toolset.get(name)
+    tool = tools.get(name)
     if tool is not None:
         return tool
-    names = [tool.name for tool in toolset.tools]
+    names = list(tools)
     if not names:
         raise UnknownToolError(f"There is no tool `{name}`: there are no tools here. Answer in text.", name=name)
     nearest = _nearest(name, names)
@@ -103,8 +108,8 @@ def _plain(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalnum())
 
 
-def _unreadable(call: InvalidToolCall, toolset: Toolset) -> ParseError:
-    tool = toolset.get(call.name) if call.name else None
+def _unreadable(call: InvalidToolCall, tools: Mapping[str, Tool]) -> ParseError:
+    tool = tools.get(call.name or "")
     examples = tool.definition.examples if tool is not None else ()
     example = f" Arguments that fit: {canonical_json(examples[0])}" if examples else ""
     return ParseError(call.error + example)
@@ -120,4 +125,4 @@ def _validate(call: ToolCall, tool: Tool) -> ValidArguments:
 
 
 def _copy(arguments: JsonObject) -> JsonObject:
-    return msgspec.json.decode(msgspec.json.encode(arguments), type=dict)
+    return data_from_bytes(bytes_from_data(arguments))

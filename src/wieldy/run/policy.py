@@ -49,8 +49,11 @@ async def decide(policy: Policy, *, call: ToolCall, tool: Tool) -> Decision:
         UsageError: The policy answered something else.
     """
     answer = policy(call, tool)
-    # A policy is the program's own function: what it returns is checked, because `True` must not pass for `Allow`.
-    decision: object = await answer if inspect.isawaitable(answer) else answer
-    if isinstance(decision, Allow | Deny):
-        return decision
-    raise UsageError(f"Expected the policy to answer Allow() or Deny(reason) for `{call.name}`, found {decision!r}.")
+    return _checked(await answer if inspect.isawaitable(answer) else answer, call)
+
+
+def _checked(answer: object, call: ToolCall) -> Decision:
+    # A policy is the program's own function, and `True` must not pass for `Allow`.
+    if isinstance(answer, Allow | Deny):
+        return answer
+    raise UsageError(f"Expected the policy to answer Allow() or Deny(reason) for `{call.name}`, found {answer!r}.")
