@@ -20,6 +20,7 @@ WieldyError
 │   └── JournalError
 └── UsageError                 for the programmer, before a run starts
     ├── ToolSignatureError     a function cannot become a tool as it is written
+    ├── GrammarError           a constraint cannot be compiled, or its engine is not installed
     └── HistoryError           a list of messages that no strict provider would take
 """
 
@@ -149,6 +150,10 @@ class UsageError(WieldyError):
 
 class ToolSignatureError(UsageError):
     """A function cannot become a tool as it is written."""
+
+
+class GrammarError(UsageError):
+    """A decoding constraint cannot be compiled, or its engine is not installed."""
 
 
 class HistoryError(UsageError):

@@ -1,0 +1,125 @@
+"""Grammars as text that an engine compiles, and the bounds that keep them from running away.
+
+A grammar is llguidance's Lark dialect, which llama.cpp takes too (`engine_text`). A grammar that an engine does not
+understand is silently not enforced by llama.cpp, so every `Grammar` has been compiled once before it exists.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from wieldy.core.errors import GrammarError
+from wieldy.core.json import JsonObject, JsonValue
+from wieldy.grammar.engine import llguidance
+
+MAX_STRING_CHARACTERS = 200
+MAX_ARRAY_ITEMS = 20
+"""Bounds for what a schema leaves unbounded: a small model that meets no end writes on until its budget is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grammar:
+    """A constraint that its engine has compiled.
+
+    Attributes:
+        lark: llguidance's Lark dialect.
+        unenforced: What the engine said that it leaves to a validator; empty if the mask enforces everything.
+    """
+
+    lark: str
+    unenforced: tuple[str, ...] = ()
+
+    @property
+    def engine_text(self) -> str:
+        """The grammar as llama.cpp takes it in its `grammar` field."""
+        return f"%llguidance {{}}\n{self.lark}"
+
+
+def choice(options: Sequence[str]) -> Grammar:
+    """Exactly one of the options, letter for letter.
+
+    Raises:
+        GrammarError: There is no option, or one is empty.
+    """
+    if not options or not all(options):
+        raise GrammarError(f"A choice needs at least one option and no empty one, found {list(options)!r}.")
+    return _compiled("start: " + " | ".join(map(_literal, options)))
+
+
+def json_schema(
+    schema: JsonObject, *, max_characters: int = MAX_STRING_CHARACTERS, max_items: int = MAX_ARRAY_ITEMS
+) -> Grammar:
+    """JSON that fits the schema, written as `json.dumps` writes it: on one line, with a space after `:` and `,`.
+
+    Strings and arrays that the schema leaves unbounded are bounded. Keywords that the engine cannot enforce are named
+    in `unenforced`: validate what was written against the schema itself.
+
+    Args:
+        schema: JSON Schema (2020-12).
+        max_characters: The longest string where the schema sets no `maxLength`, in characters.
+        max_items: The longest array where the schema sets no `maxItems`.
+
+    Raises:
+        GrammarError: The engine refuses the schema.
+    """
+    bounded = cast("JsonObject", _bounded(schema, max_characters=max_characters, max_items=max_items))
+    layout: JsonObject = {
+        "whitespace_flexible": False,
+        "item_separator": ", ",
+        "key_separator": ": ",
+        "lenient": True,
+    }
+    return _compiled("start: %json " + json.dumps({**bounded, "x-guidance": layout}, ensure_ascii=False))
+
+
+def _literal(text: str) -> str:
+    # The engine's lexer takes JSON's escapes and, unlike JSON, no bare DEL.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _compiled(lark: str) -> Grammar:
+    is_error, messages = llguidance().LLMatcher.validate_grammar_with_warnings(lark)
+    if is_error:
+        raise GrammarError(f"The constraint cannot be compiled: {messages[0]}")
+    return Grammar(lark=lark, unenforced=tuple(messages))
+
+
+_SCHEMAS_BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_SCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
+_SCHEMAS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
+
+
+def _bounded(schema: JsonValue, *, max_characters: int, max_items: int) -> JsonValue:
+    """The schema with bounds on every string and array that has none; what is no schema is left as it is."""
+    if not isinstance(schema, dict):
+        return schema
+
+    def again(value: JsonValue) -> JsonValue:
+        return _bounded(value, max_characters=max_characters, max_items=max_items)
+
+    def inner(keyword: str, value: JsonValue) -> JsonValue:
+        match value:
+            case dict() if keyword in _SCHEMAS_BY_NAME:
+                return {name: again(part) for name, part in value.items()}
+            case list() if keyword in _SCHEMA_LISTS:
+                return [again(part) for part in value]
+            case _ if keyword in _SCHEMAS:
+                return again(value)
+            case _:
+                return value
+
+    bounded = {keyword: inner(keyword, value) for keyword, value in schema.items()}
+    kinds: list[Any] = kind if isinstance(kind := schema.get("type"), list) else [kind]
+    if "string" in kinds and not bounded.keys() & {"maxLength", "enum", "const", "pattern", "format"}:
+        bounded["maxLength"] = max(max_characters, _least(schema, "minLength"))
+    if "array" in kinds and not bounded.keys() & {"maxItems", "enum", "const"}:
+        bounded["maxItems"] = max(max_items, _least(schema, "minItems"))
+    return bounded
+
+
+def _least(schema: JsonObject, keyword: str) -> int:
+    value = schema.get(keyword, 0)
+    return int(value) if isinstance(value, int | float) else 0

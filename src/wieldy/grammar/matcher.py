@@ -1,0 +1,132 @@
+"""A grammar walked over a vocabulary.
+
+Law: after `accept_token(t)` returned True, the text of all accepted tokens is a prefix of some string of the grammar;
+`fill_mask` allows exactly the tokens that `accept_token` would accept, and an end token exactly when `is_accepting`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wieldy.core.errors import GrammarError
+from wieldy.grammar.constraints import Grammar
+from wieldy.grammar.engine import llguidance
+
+
+class Tokenizer:
+    """A vocabulary: the bytes of every token, and which token ends an answer.
+
+    Args:
+        tokens: The bytes of token 0, 1, 2, ...; special tokens have none of their own that a text could contain.
+        end_token: The token that ends an answer; a special one.
+
+    Raises:
+        GrammarError: The end token is not in the vocabulary, or the engine is not installed.
+    """
+
+    def __init__(self, tokens: Sequence[bytes], *, end_token: int) -> None:
+        if not 0 <= end_token < len(tokens):
+            raise GrammarError(f"The end token {end_token} is not among the {len(tokens)} tokens.")
+        self.tokens = tuple(tokens)
+        self.end_token = end_token
+        engine = llguidance()
+        self.engine: Any = engine.LLTokenizer(engine.TokenizerWrapper(_Vocabulary(self.tokens, end_token)))
+
+    @classmethod
+    def of_bytes(cls) -> Tokenizer:
+        """One token per byte, and token 256 to end: for tests and for checking texts."""
+        return cls([*(bytes([value]) for value in range(256)), b"<|end|>"], end_token=256)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenMask:
+    """Which tokens may come next.
+
+    Shape:
+        bits: one bit a token, least significant bit first, padded to whole 32-bit words.
+    """
+
+    bits: bytes
+
+    def allows(self, token: int) -> bool:
+        """Whether the token may come next."""
+        return bool(self.bits[token >> 3] >> (token & 7) & 1)
+
+    @property
+    def allowed(self) -> list[int]:
+        """Every token that may come next, in order. Cost: linear in the vocabulary."""
+        return [index * 8 + bit for index, byte in enumerate(self.bits) if byte for bit in range(8) if byte >> bit & 1]
+
+
+class Matcher:
+    """Where a text stands within a grammar."""
+
+    def __init__(self, grammar: Grammar, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._engine: Any = llguidance().LLMatcher(tokenizer.engine, grammar.lark, log_level=0)
+        self._check()
+
+    def fill_mask(self) -> TokenMask:
+        """The tokens that may come next."""
+        bits: bytes = self._engine.compute_bitmask()
+        self._check()
+        return TokenMask(bits)
+
+    def accept_token(self, token: int) -> bool:
+        """Whether the token was allowed; then it has been taken, otherwise nothing has changed."""
+        return self._engine.try_consume_tokens([token]) == 1
+
+    def accept_text(self, text: str) -> bool:
+        """Whether the whole text was allowed; then it has been taken, otherwise nothing has changed."""
+        tokens: list[int] = self._tokenizer.engine.tokenize_bytes(text.encode())
+        taken: int = self._engine.try_consume_tokens(tokens)
+        if taken < len(tokens):
+            self.rollback(taken)
+        return taken == len(tokens)
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the text so far is complete."""
+        return bool(self._engine.is_accepting())
+
+    @property
+    def forced_tokens(self) -> list[int]:
+        """The tokens that must come next, whatever the model thinks; empty where it has a choice."""
+        return list(self._engine.compute_ff_tokens())
+
+    def rollback(self, count: int) -> None:
+        """The last `count` tokens are as if they had never been taken."""
+        if count and not self._engine.rollback(count):
+            raise GrammarError(f"Cannot go back {count} tokens: {self._engine.get_error()}")
+
+    def _check(self) -> None:
+        if self._engine.is_error():
+            raise GrammarError(f"The constraint engine gave up: {self._engine.get_error()}")
+
+
+class _Vocabulary:
+    """The shape in which llguidance takes a vocabulary: attributes, and a call that tokenizes bytes."""
+
+    def __init__(self, tokens: tuple[bytes, ...], end_token: int) -> None:
+        self.tokens = tokens
+        self.eos_token_id = end_token
+        self.bos_token_id = None
+        self.special_token_ids = [end_token]
+        self._ids = {token: index for index, token in reversed(list(enumerate(tokens))) if index != end_token}
+        self._longest = max(map(len, tokens))
+
+    def __call__(self, text: bytes) -> list[int]:
+        """Longest match first: not what a merging tokenizer would give, but always tokens of the same bytes."""
+        ids: list[int] = []
+        start = 0
+        while start < len(text):
+            end = min(len(text), start + self._longest)
+            while end > start and text[start:end] not in self._ids:
+                end -= 1
+            if end == start:
+                raise GrammarError(f"No token of the vocabulary begins {text[start : start + 8]!r}.")
+            ids.append(self._ids[text[start:end]])
+            start = end
+        return ids

@@ -1,0 +1,156 @@
+"""Constraints: what they let through is what the schema or the choice says, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from wieldy.core.errors import GrammarError
+from wieldy.grammar import Grammar, Matcher, Tokenizer, choice, json_schema
+
+BYTES = Tokenizer.of_bytes()
+PIECES = Tokenizer(
+    [
+        *(bytes([value]) for value in range(256)),
+        b"<|end|>",
+        b'{"',
+        b'": ',
+        b'"}',
+        b", ",
+        b"true",
+        b"12",
+        b"ab",
+        b'": "',
+    ],
+    end_token=256,
+)
+
+SCHEMAS: list[dict[str, Any]] = [
+    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": False},
+    {
+        "type": "object",
+        "properties": {
+            "n": {"type": "integer", "minimum": 3, "maximum": 40},
+            "tags": {"type": "array", "items": {"enum": ["a", "b"]}},
+            "when": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]},
+        },
+        "required": ["n"],
+        "additionalProperties": False,
+    },
+    {"type": "object", "properties": {"child": {"$ref": "#/$defs/node"}}, "required": ["child"],
+     "additionalProperties": False,
+     "$defs": {"node": {"type": "object", "properties": {"v": {"type": "boolean"}}, "required": ["v"],
+                        "additionalProperties": False}}},
+    {"type": "array", "items": {"type": "number"}, "minItems": 1, "maxItems": 3},
+]  # fmt: skip
+
+
+def walk(grammar: Grammar, tokenizer: Tokenizer, seed: int) -> str:
+    """A random text that the mask allows, written as a model would: one allowed token after another."""
+    matcher, random_source, written = Matcher(grammar, tokenizer), random.Random(seed), b""
+    for _ in range(4000):
+        allowed = matcher.fill_mask().allowed
+        if tokenizer.end_token in allowed and (len(allowed) == 1 or random_source.random() < 0.5):
+            return written.decode()
+        token = random_source.choice([token for token in allowed if token != tokenizer.end_token])
+        assert matcher.accept_token(token)
+        written += tokenizer.tokens[token]
+    raise AssertionError("the walk did not end")
+
+
+@pytest.mark.parametrize("tokenizer", [BYTES, PIECES], ids=["bytes", "pieces"])
+@pytest.mark.parametrize("schema", SCHEMAS, ids=range(len(SCHEMAS)))
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers())
+def test_every_walk_under_the_mask_is_json_that_fits_the_schema(
+    schema: dict[str, Any], tokenizer: Tokenizer, seed: int
+) -> None:
+    assert Draft202012Validator(schema).is_valid(json.loads(walk(json_schema(schema), tokenizer, seed)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    options=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=1, max_size=5),
+    seed=st.integers(),
+)
+def test_a_choice_allows_exactly_its_options(options: list[str], seed: int) -> None:
+    grammar = choice(options)
+    assert walk(grammar, BYTES, seed) in options
+    for option in options:
+        matcher = Matcher(grammar, BYTES)
+        assert matcher.accept_text(option)
+        assert matcher.is_accepting
+
+
+@given(value=st.fixed_dictionaries({"city": st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=50)}))
+def test_what_python_writes_is_accepted(value: dict[str, str]) -> None:
+    matcher = Matcher(json_schema(SCHEMAS[0]), BYTES)
+    assert matcher.accept_text(json.dumps(value, ensure_ascii=False))
+    assert matcher.is_accepting
+
+
+def test_a_refused_text_changes_nothing() -> None:
+    matcher = Matcher(json_schema(SCHEMAS[0]), BYTES)
+    assert matcher.accept_text('{"ci')
+    assert not matcher.accept_text('ty": 7')
+    assert matcher.accept_text('ty": "Rome"}')
+    assert matcher.is_accepting
+
+
+def test_a_rolled_back_token_is_as_if_never_taken() -> None:
+    matcher = Matcher(choice(["ab", "ac"]), BYTES)
+    before = matcher.fill_mask()
+    assert matcher.accept_token(ord("a"))
+    matcher.rollback(1)
+    assert matcher.fill_mask() == before
+
+
+def test_forced_tokens_are_those_without_a_choice() -> None:
+    matcher = Matcher(choice(["apple", "apricot"]), BYTES)
+    assert bytes(matcher.forced_tokens) == b"ap"
+
+
+def test_unbounded_strings_and_arrays_get_bounds_and_declared_bounds_stay() -> None:
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {
+            "free": {"type": "string"},
+            "long": {"type": "string", "maxLength": 30},
+            "list": {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 9}, "minItems": 4},
+        },
+        "required": ["free", "long", "list"],
+        "additionalProperties": False,
+    }
+    grammar = json_schema(schema, max_characters=5, max_items=2)
+
+    def accepts(**value: object) -> bool:
+        matcher = Matcher(grammar, BYTES)
+        return matcher.accept_text(json.dumps(value)) and matcher.is_accepting
+
+    assert accepts(free="12345", long="x" * 30, list=[1, 2, 3, 4])
+    assert not accepts(free="123456", long="", list=[1, 2, 3, 4])
+    assert not accepts(free="", long="x" * 31, list=[1, 2, 3, 4])
+    assert not accepts(free="", long="", list=[1, 2, 3, 4, 5])
+
+
+def test_what_the_mask_cannot_enforce_is_named() -> None:
+    assert json_schema(SCHEMAS[0]).unenforced == ()
+    grammar = json_schema({"type": "array", "items": {"type": "integer"}, "uniqueItems": True})
+    assert any("uniqueItems" in message for message in grammar.unenforced)
+
+
+@pytest.mark.parametrize("options", [[], [""], ["a", ""]])
+def test_a_choice_of_nothing_is_refused(options: list[str]) -> None:
+    with pytest.raises(GrammarError, match="at least one option"):
+        choice(options)
+
+
+def test_a_schema_that_no_text_can_fit_is_refused() -> None:
+    with pytest.raises(GrammarError, match="cannot be compiled"):
+        json_schema({"type": "integer", "minimum": 5, "maximum": 3})
