@@ -108,7 +108,7 @@ class RecordingModel:
 
 
 class ReplayedModel:
-    """A model that answers what was recorded; the replies to a request that was made several times come in their order."""
+    """A model that answers what was recorded; several replies to one request come in the order of the recording."""
 
     def __init__(self, path: str | Path) -> None:
         """Reads the whole recording.

@@ -54,7 +54,7 @@ class AnthropicModel:
         Args:
             model: The model's name at the provider.
             base_url: The address before `/v1`.
-            api_key: Sent as `x-api-key`; None: none is sent.
+            api_key: Sent as a bearer token, as this version of the API has it; None: none is sent.
             name: What this model is called in records; made from the other arguments if left out.
             max_output_tokens: The limit of an answer where the request sets none.
             options: More fields of every request: `thinking`, `cache_control`.
@@ -75,7 +75,7 @@ class AnthropicModel:
             facts=ServerFacts(
                 address=address.shown, key_help="Set ANTHROPIC_API_KEY to a valid key.", model=model, secret=key
             ),
-            headers={"anthropic-version": API_VERSION, **({"x-api-key": key} if key else {})},
+            headers={"anthropic-version": API_VERSION, **({"authorization": f"Bearer {key}"} if key else {})},
             timeouts=timeouts,
             retries=retries,
         )

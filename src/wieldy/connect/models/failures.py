@@ -103,6 +103,8 @@ def failure_of_event(server: ServerFacts, error: object) -> ModelError:
 
 def failure_of_transport(server: ServerFacts, error: httpx2.RequestError, *, timeouts: Timeouts) -> ModelError:
     """The error for a request that got no answer at all."""
+    if isinstance(error, httpx2.TimeoutException):
+        return _timeout(server, error, timeouts=timeouts)
     causes = tuple(_causes(error))
     lookup = next((cause for cause in causes if isinstance(cause, socket.gaierror)), None)
     if lookup is not None:
@@ -118,8 +120,6 @@ def failure_of_transport(server: ServerFacts, error: httpx2.RequestError, *, tim
         return ModelUnreachableError(
             f"Nothing listens at {server.address}. Start the server, or correct the address.", is_transient=True
         )
-    if isinstance(error, httpx2.TimeoutException):
-        return _timeout(server, error, timeouts=timeouts)
     return ModelUnreachableError(
         f"The connection to {server.address} failed before an answer began "
         f"({quoted(str(error) or type(error).__name__, server)}).",

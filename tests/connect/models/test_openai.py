@@ -1,0 +1,448 @@
+"""Chat completions over real connections: what is sent, and what becomes of what comes back."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from typing import Any
+
+import anyio
+import httpx2
+import openai
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wieldy.connect.models.http import HttpServer
+from wieldy.connect.models.openai import COMPATIBLE, OPENAI, OpenAIModel, request_body
+from wieldy.core.calls import NO_TOOLS, InvalidToolCall, ToolCall, ToolChoice, ToolDefinition, ToolResult
+from wieldy.core.errors import ProviderError, UsageError
+from wieldy.core.events import ReasoningDelta, TextDelta
+from wieldy.core.limits import Usage
+from wieldy.core.messages import ImagePart, Message, TextPart
+from wieldy.core.ports import ModelReply, ModelRequest
+
+pytestmark = pytest.mark.anyio
+
+WEATHER = ToolDefinition(
+    name="get_weather",
+    description="The weather in a city.",
+    input_schema={
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "when": {"$ref": "#/$defs/When"}},
+        "required": ["city"],
+        "$defs": {"When": {"enum": ["now", "later"], "x-mine": None}},
+    },
+)
+HELLO = ModelRequest(messages=[Message.user("Hello")])
+CONVERSATION = (
+    Message.system("Be brief."),
+    Message(role="user", parts=(TextPart(text="Compare"), ImagePart(url="data:image/png;base64,iVBORw0KGgo="))),
+    Message.assistant(
+        "Let me look.",
+        [
+            ToolCall(id="c1", name="get_weather", arguments={"city": "Zürich"}, provider_id="call_abc"),
+            ToolCall(id="c2", name="get_weather", arguments={"city": "Rome", "when": "now"}, provider_id="call_def"),
+        ],
+    ),
+    Message.tool(ToolResult(tool_call_id="c1", content="rain")),
+    Message.tool(ToolResult(tool_call_id="c2", content="no such city", is_error=True)),
+)
+
+
+def body_of(request: ModelRequest, **changes: Any) -> dict[str, Any]:
+    settings: dict[str, Any] = {
+        "model": "m",
+        "dialect": COMPATIBLE,
+        "reasoning_field": "reasoning_content",
+        "options": {},
+    }
+    return request_body(request, **(settings | changes))
+
+
+# What comes back
+
+
+async def test_text_arrives_in_pieces_and_the_reply_holds_all_of_it_with_its_usage(server, ask):
+    server.will(
+        server.events(
+            server.chunk({"role": "assistant", "content": ""}),
+            server.chunk({"content": "Good "}),
+            server.chunk({"content": "morning"}),
+            server.chunk({}, "stop"),
+            server.chunk(usage={"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}),
+            "[DONE]",
+        )
+    )
+    deltas, reply = await ask(OpenAIModel("m", base_url=f"{server.url}/v1"), HELLO)
+    assert deltas == [TextDelta(text="Good "), TextDelta(text="morning")]
+    assert reply == ModelReply(
+        message=Message.assistant("Good morning"), usage=Usage(input_tokens=7, output_tokens=2, requests=1)
+    )
+    assert server.requests[0].path == "/v1/chat/completions"
+
+
+async def test_calls_that_grow_by_index_are_kept_apart(server, ask):
+    def part(index: int, **function: str) -> dict[str, Any]:
+        call: dict[str, Any] = {"index": index, "function": function}
+        return call | ({"id": f"id{index}", "type": "function"} if "name" in function else {})
+
+    server.will(
+        server.events(
+            server.chunk({"tool_calls": [part(0, name="get_weather", arguments="")]}),
+            server.chunk({"tool_calls": [part(0, arguments='{"city": "O')]}),
+            server.chunk({"tool_calls": [part(1, name="get_weather", arguments='{"city"')]}),
+            server.chunk({"tool_calls": [part(0, arguments='slo"}'), part(1, arguments=': "Rome"}')]}),
+            server.chunk({}, "tool_calls"),
+            "[DONE]",
+        )
+    )
+    _, reply = await ask(OpenAIModel("m", base_url=f"{server.url}/v1"), HELLO)
+    assert reply.message.calls == (
+        ToolCall(id="id0", name="get_weather", arguments={"city": "Oslo"}, provider_id="id0"),
+        ToolCall(id="id1", name="get_weather", arguments={"city": "Rome"}, provider_id="id1"),
+    )
+
+
+async def test_a_server_that_answers_a_streaming_request_with_one_object_is_understood(server, ask):
+    call = {"id": "a", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Oslo"}'}}
+    server.will(
+        server.json(
+            {
+                "choices": [{"message": {"role": "assistant", "content": "Let me see", "tool_calls": [call]}}],
+                "usage": {"prompt_tokens": 3, "completion_tokens": 4},
+            }
+        )
+    )
+    deltas, reply = await ask(OpenAIModel("m", base_url=f"{server.url}/v1"), HELLO)
+    assert deltas == [TextDelta(text="Let me see")]
+    assert [call.name for call in reply.message.calls] == ["get_weather"]
+    assert reply.usage.output_tokens == 4
+
+
+async def test_a_call_cut_by_the_token_limit_is_an_invalid_call_and_keeps_its_text(server, ask):
+    call = {"index": 0, "id": "a", "function": {"name": "get_weather", "arguments": '{"city": "Os'}}
+    server.will(server.events(server.chunk({"tool_calls": [call]}), server.chunk({}, "length"), "[DONE]"))
+    _, reply = await ask(OpenAIModel("m", base_url=f"{server.url}/v1"), HELLO)
+    (cut,) = reply.message.calls
+    assert isinstance(cut, InvalidToolCall)
+    assert cut.text == '{"city": "Os'
+    assert "cut off" in cut.error
+    assert reply.finish == "length"
+
+
+ODD_STREAM = (
+    "\ufeff: a comment\r\n\r\n"
+    "event: message\r\n"
+    'data: {"choices": [{"index": 0,\r\n'
+    'data:   "delta": {"content": "Grüße "}}]}\r\n\r\n'
+    "retry: 10\nid: 5\n"
+    'data:{"choices":[{"index":0,"delta":{"content":"aus 東京 \U0001f5fc"}}]}\n\n'
+    "data:\n\n"
+    ': ping\r\rdata: {"choices":[{"index":0,"delta":{"reasoning_content":"ok"},"finish_reason":"stop"}]}\r\r'
+    "data: [DONE]\n\n"
+).encode()
+
+
+@settings(max_examples=25, deadline=None)
+@given(cuts=st.sets(st.integers(min_value=1, max_value=len(ODD_STREAM) - 1), max_size=30))
+def test_events_do_not_depend_on_where_the_bytes_of_a_stream_are_cut(new_server, ask, cuts):
+    places = [0, *sorted(cuts), len(ODD_STREAM)]
+    pieces = [ODD_STREAM[start:end] for start, end in pairwise(places)]
+
+    async def exchange() -> tuple[list[Any], ModelReply]:
+        server = new_server()
+        listening = await server.serve()
+        server.will(server.chunks(*pieces))
+        try:
+            return await ask(OpenAIModel("m", base_url=f"{server.url}/v1"), HELLO)
+        finally:
+            await server.stop(listening)
+
+    deltas, reply = anyio.run(exchange)
+    assert deltas == [TextDelta(text="Grüße "), TextDelta(text="aus 東京 \U0001f5fc"), ReasoningDelta(text="ok")]
+    assert reply.message == Message.assistant("Grüße aus 東京 \U0001f5fc", reasoning="ok")
+
+
+async def test_every_byte_may_come_alone(server, ask):
+    server.will(server.chunks(*(ODD_STREAM[place : place + 1] for place in range(len(ODD_STREAM)))))
+    _, reply = await ask(OpenAIModel("m", base_url=f"{server.url}/v1"), HELLO)
+    assert reply.message.text == "Grüße aus 東京 \U0001f5fc"
+
+
+@pytest.mark.parametrize("ending", ["data: [DONE]", "data: [DONE]\n", "", ": bye\n\n"])
+async def test_an_answer_that_said_how_it_ended_is_whole_however_the_stream_ends(server, ask, ending):
+    whole = b'data: {"choices":[{"index":0,"delta":{"content":"done"},"finish_reason":"stop"}]}\n\n'
+    server.will(server.chunks(whole, ending.encode()), server.chunks(whole, ending.encode(), then="close"))
+    model = OpenAIModel("m", base_url=f"{server.url}/v1")
+    for _ in range(2):
+        _, reply = await ask(model, HELLO)
+        assert reply.message.text == "done"
+
+
+async def test_a_stream_that_is_done_without_a_finish_reason_is_whole(server, ask):
+    server.will(server.events(server.chunk({"content": "done"}), "[DONE]"))
+    _, reply = await ask(OpenAIModel("m", base_url=f"{server.url}/v1"), HELLO)
+    assert reply == ModelReply(message=Message.assistant("done"), usage=Usage(requests=1))
+
+
+# What is sent
+
+
+async def official_body(server, request: dict[str, Any], *, key: str = "sk-test") -> Any:
+    server.will(server.saying("ok"))
+    async with openai.AsyncOpenAI(
+        base_url=f"{server.url}/v1", api_key=key, max_retries=0, http_client=httpx2.AsyncClient(trust_env=False)
+    ) as client:
+        stream = await client.chat.completions.create(
+            model="m", stream=True, stream_options={"include_usage": True}, **request
+        )
+        async for _ in stream:
+            pass
+    return server.requests[-1]
+
+
+async def test_the_request_is_the_one_that_the_official_client_sends(server, ask):
+    theirs = await official_body(
+        server,
+        {
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {
+                    "role": "user",
+                    "content": [
+                        {"type": "text", "text": "Compare"},
+                        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
+                    ],
+                },
+                {
+                    "role": "assistant",
+                    "content": "Let me look.",
+                    "tool_calls": [
+                        {
+                            "id": "call_abc",
+                            "type": "function",
+                            "function": {"name": "get_weather", "arguments": '{"city":"Zürich"}'},
+                        },
+                        {
+                            "id": "call_def",
+                            "type": "function",
+                            "function": {"name": "get_weather", "arguments": '{"city":"Rome","when":"now"}'},
+                        },
+                    ],
+                },
+                {"role": "tool", "tool_call_id": "call_abc", "content": "rain"},
+                {"role": "tool", "tool_call_id": "call_def", "content": "no such city"},
+            ],
+            "tools": [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": "get_weather",
+                        "description": "The weather in a city.",
+                        "parameters": WEATHER.input_schema,
+                    },
+                }
+            ],
+            "tool_choice": "required",
+            "max_tokens": 200,
+            "temperature": 0.5,
+        },
+    )
+    server.will(server.saying("ok"))
+    model = OpenAIModel("m", base_url=f"{server.url}/v1", api_key="sk-test", options={"temperature": 0.5})
+    request = ModelRequest(
+        messages=CONVERSATION, tools=[WEATHER], tool_choice=ToolChoice(mode="required"), max_output_tokens=200
+    )
+    await ask(model, request)
+    ours = server.requests[-1]
+    assert ours.json == theirs.json
+    for name in ("authorization", "content-type", "accept"):
+        assert ours.headers[name] == theirs.headers[name]
+    assert (ours.method, ours.path) == (theirs.method, theirs.path)
+
+
+async def test_a_named_tool_is_asked_for_as_the_official_client_asks(server):
+    definition = {
+        "type": "function",
+        "function": {
+            "name": "get_weather",
+            "description": "The weather in a city.",
+            "parameters": WEATHER.input_schema,
+        },
+    }
+    theirs = await official_body(
+        server,
+        {
+            "messages": [{"role": "user", "content": "Hello"}],
+            "tools": [definition],
+            "tool_choice": {"type": "function", "function": {"name": "get_weather"}},
+        },
+    )
+    request = ModelRequest(
+        messages=[Message.user("Hello")], tools=[WEATHER], tool_choice=ToolChoice(mode="tool", name="get_weather")
+    )
+    assert json.loads(json.dumps(body_of(request))) == theirs.json
+
+
+def test_openai_itself_gets_its_own_name_for_the_token_limit_and_no_reasoning():
+    messages = [
+        Message.user("Hello"),
+        Message.assistant("Hi", reasoning="They greet."),
+        Message.user("Again"),
+    ]
+    request = ModelRequest(messages=messages, max_output_tokens=5)
+    body = body_of(request, dialect=OPENAI, reasoning_field=None)
+    assert body["max_completion_tokens"] == 5
+    assert "max_tokens" not in body
+    assert body["messages"][1] == {"role": "assistant", "content": "Hi"}
+
+
+async def test_reasoning_is_sent_back_under_the_name_that_the_server_gave_it(server, ask):
+    thinking = {"role": "assistant", "content": "Hi", "reasoning": "They greet."}
+    server.will(server.events(server.chunk(thinking, "stop"), "[DONE]"), server.saying("ok"))
+    model = OpenAIModel("m", base_url=f"{server.url}/v1")
+    deltas, reply = await ask(model, HELLO)
+    assert ReasoningDelta(text="They greet.") in deltas
+    await ask(model, ModelRequest(messages=[*HELLO.messages, reply.message, Message.user("Again")]))
+    assert server.requests[1].json["messages"][1] == thinking
+
+
+def test_tools_are_left_out_when_there_are_none_and_kept_when_none_may_be_called():
+    assert "tools" not in body_of(ModelRequest(messages=[Message.user("x")], tool_choice=NO_TOOLS))
+    body = body_of(ModelRequest(messages=[Message.user("x")], tools=[WEATHER], tool_choice=NO_TOOLS))
+    assert body["tool_choice"] == "none"
+    assert [tool["function"]["name"] for tool in body["tools"]] == ["get_weather"]
+    assert "tool_choice" not in body_of(ModelRequest(messages=[Message.user("x")], tools=[WEATHER]))
+
+
+def test_an_unreadable_call_is_sent_back_as_good_json_under_a_good_name():
+    call = InvalidToolCall(id="c1", name="get weather!", text='{"city": ', error="unreadable")
+    messages = [
+        Message.user("x"),
+        Message.assistant(calls=[call]),
+        Message.tool(ToolResult(tool_call_id="c1", content="no")),
+    ]
+    wire = body_of(ModelRequest(messages=messages))["messages"]
+    function = wire[1]["tool_calls"][0]["function"]
+    assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", function["name"])
+    assert json.loads(function["arguments"]) == {"unreadable_arguments": '{"city": '}
+    assert wire[1]["content"] is None
+    assert wire[2]["tool_call_id"] == wire[1]["tool_calls"][0]["id"]
+
+
+def test_a_required_tool_that_is_not_on_offer_is_the_programs_mistake():
+    request = ModelRequest(
+        messages=[Message.user("x")], tools=[WEATHER], tool_choice=ToolChoice(mode="tool", name="no")
+    )
+    with pytest.raises(UsageError, match=r"expected one of get_weather, found 'no'"):
+        body_of(request)
+
+
+@pytest.mark.parametrize("option", ["model", "messages", "stream", "tools"])
+def test_an_option_that_every_request_decides_is_refused(option):
+    with pytest.raises(UsageError, match=option):
+        OpenAIModel("m", options={option: None})
+
+
+async def test_text_that_is_no_unicode_and_numbers_that_are_no_json_do_not_stop_a_request(server, ask):
+    server.will(server.saying("ok"))
+    call = ToolCall(id="c1", name="f", arguments={"x": float("nan"), "y": [float("inf")]})
+    messages = [
+        Message.user("half \ud800 a pair"),
+        Message.assistant(calls=[call]),
+        Message.tool(ToolResult(tool_call_id="c1", content="\udfff")),
+    ]
+    await ask(
+        OpenAIModel("m", base_url=f"{server.url}/v1", options={"seed": float("inf")}), ModelRequest(messages=messages)
+    )
+    body = server.requests[0].json
+    assert body["messages"][0]["content"] == "half \ufffd a pair"
+    assert body["seed"] is None
+
+
+# Which model
+
+
+async def test_the_only_model_of_a_server_is_taken_and_asked_for_once(server, ask):
+    server.will(server.json({"object": "list", "data": [{"id": "org/only"}]}), server.saying("a"), server.saying("b"))
+    model = OpenAIModel(base_url=f"{server.url}/v1")
+    await ask(model, HELLO)
+    await ask(model, HELLO)
+    assert [request.path for request in server.requests] == ["/v1/models", *["/v1/chat/completions"] * 2]
+    assert server.requests[2].json["model"] == "org/only"
+    assert model.name == f"{server.url}/v1"
+
+
+@pytest.mark.parametrize(("names", "found"), [(["a", "b"], "it serves a, b"), ([], "it serves none")])
+async def test_several_models_or_none_are_listed_in_an_error(server, ask, names, found):
+    server.will(server.json({"data": [{"id": name} for name in names]}))
+    with pytest.raises(UsageError, match=found):
+        await ask(OpenAIModel(base_url=f"{server.url}/v1"), HELLO)
+
+
+@pytest.mark.parametrize("listed", [[], {}, {"data": None}, "models", None])
+async def test_a_list_of_models_in_another_shape_is_an_error_of_the_server(server, ask, listed):
+    server.will(server.json(listed))
+    with pytest.raises(ProviderError, match="list of models"):
+        await ask(OpenAIModel(base_url=f"{server.url}/v1"), HELLO)
+
+
+# Connections
+
+
+async def test_an_open_model_keeps_its_connection_between_requests(server, ask):
+    server.will(*(server.saying("ok") for _ in range(3)))
+    async with OpenAIModel("m", base_url=f"{server.url}/v1") as model:
+        for _ in range(3):
+            await ask(model, HELLO)
+    assert server.connections == 1
+
+
+async def test_requests_at_once_share_a_client_and_the_last_closes_it(server, ask):
+    server.will(*(server.saying("ok") for _ in range(5)))
+    model = OpenAIModel("m", base_url=f"{server.url}/v1")
+    async with anyio.create_task_group() as tasks:
+        for _ in range(5):
+            tasks.start_soon(ask, model, HELLO)
+    assert len(server.requests) == 5
+    held: HttpServer = model._server
+    assert not held._clients
+
+
+def test_one_model_serves_several_event_loops_one_after_another(new_server, ask):
+    server = new_server()
+
+    async def exchange(model: OpenAIModel | None) -> OpenAIModel:
+        listening = await server.serve(int(server.url.rpartition(":")[2] or 0))
+        server.will(server.saying("ok"), server.saying("ok"))
+        model = model or OpenAIModel("m", base_url=f"{server.url}/v1")
+        try:
+            await ask(model, HELLO)
+            async with model:
+                await ask(model, HELLO)
+        finally:
+            await server.stop(listening)
+        return model
+
+    anyio.run(exchange, anyio.run(exchange, None))
+    assert len(server.requests) == 4
+
+
+async def test_a_stream_that_is_left_early_lets_go_of_its_connection(server):
+    server.will(server.events(server.chunk({"content": "a"}), server.chunk({"content": "b"}), then="hang"))
+    model = OpenAIModel("m", base_url=f"{server.url}/v1")
+    stream = model.stream(HELLO)
+    assert await anext(stream) == TextDelta(text="a")
+    await stream.aclose()
+    assert not model._server._clients
+
+
+async def test_a_cancelled_request_lets_go_of_its_connection(server, ask):
+    server.will(server.raw(then="hang"))
+    model = OpenAIModel("m", base_url=f"{server.url}/v1")
+    with anyio.move_on_after(0.05) as scope:
+        await ask(model, HELLO)
+    assert scope.cancelled_caught
+    assert not model._server._clients
