@@ -30,6 +30,7 @@ from wieldy.core.context import Context
 from wieldy.core.errors import (
     ArgumentsError,
     AuthenticationError,
+    GrammarError,
     HistoryError,
     JournalError,
     ModelError,
@@ -87,6 +88,7 @@ __all__ = [
     "Deny",
     "Effect",
     "Entry",
+    "GrammarError",
     "HistoryError",
     "ImagePart",
     "InvalidToolCall",

@@ -162,4 +162,11 @@ def _journal(journal: Journal | Path | str | None) -> Journal:
 
 
 def _led(model: Model, strategy: Strategy | None) -> Model:
+    if strategy not in (None, "guided", "native"):
+        raise UsageError(f"Expected `strategy` to be 'guided', 'native' or None, found {strategy!r}.")
+    if strategy == "guided":
+        raise UsageError(
+            f"The model {model.name!r} cannot be guided: only a local model can be, because its likelihoods are asked "
+            "for. Leave `strategy` out, or use 'native'."
+        )
     return model

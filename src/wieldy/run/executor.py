@@ -94,8 +94,10 @@ async def execute(
         async with anyio.create_task_group() as group:
             for index in range(len(steps)):
                 group.start_soon(run, index)
-    except BaseExceptionGroup as errors:
-        raise _first(errors) from errors
+    except ExceptionGroup as errors:
+        # Only `on_start` and `on_end` raise these. What ends the program stays in its group: the event loop has seen it
+        # already, and would stop cleaning up if it saw it again.
+        raise first_of(errors) from errors
 
 
 async def _attempt(step: Step, *, threads: anyio.CapacityLimiter, clock: Callable[[], float]) -> Outcome:
@@ -160,8 +162,8 @@ def _is_being_cancelled() -> bool:
     return task is None or task.cancelling() > 0
 
 
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    first = errors.exceptions[0]
-    if isinstance(first, BaseExceptionGroup):
-        return _first(cast("BaseExceptionGroup[BaseException]", first))
-    return first
+def first_of(error: BaseException) -> BaseException:
+    """The first error in a group of errors; an error that is no group itself."""
+    if isinstance(error, BaseExceptionGroup):
+        return first_of(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
+    return error

@@ -36,7 +36,7 @@ from wieldy.core.messages import Message
 from wieldy.core.ports import ModelRequest
 from wieldy.run.brake import Brake
 from wieldy.run.budget import Spent, calls_left, check_limits, reached, tokens_for_answer, tokens_for_turn
-from wieldy.run.executor import Outcome, Step, execute, failed
+from wieldy.run.executor import Outcome, Step, execute, failed, first_of
 from wieldy.run.journal import kinds
 from wieldy.run.pipeline import Pipeline
 from wieldy.run.policy import Policy, allow_all
@@ -172,9 +172,10 @@ class _Run:
 
     def end(self, kind: str, error: BaseException) -> None:
         """The run was stopped by an error, which the journal says if it still can be written."""
-        detail = "".join(traceback.format_exception(error))
+        cause = first_of(error)
+        detail = "".join(traceback.format_exception(cause))
         with suppress(JournalError):  # what stopped the run is more important, and is raised by our caller
-            self._append(kind, {"error": type(error).__name__, "message": str(error), "detail": detail})
+            self._append(kind, {"error": type(cause).__name__, "message": str(cause), "detail": detail})
 
     # One turn
 

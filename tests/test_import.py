@@ -1,0 +1,50 @@
+"""Importing the package is cheap, starts nothing, and gives every name that it promises."""
+
+import subprocess
+import sys
+
+import wieldy
+
+
+def run_python(code: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60, check=True
+    ).stdout.strip()
+
+
+def test_every_promised_name_is_there_and_is_listed() -> None:
+    for name in wieldy.__all__:
+        assert getattr(wieldy, name) is not None
+    assert set(wieldy.__all__) <= set(dir(wieldy))
+    assert len(set(wieldy.__all__)) == len(wieldy.__all__)
+
+
+def test_every_error_is_importable_from_the_package() -> None:
+    from wieldy.core import errors
+
+    names = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
+    assert names <= set(wieldy.__all__)
+
+
+def test_a_name_that_is_not_there_is_said_to_be_missing() -> None:
+    assert run_python("import wieldy; print(hasattr(wieldy, 'Agnet'), hasattr(wieldy, '__path__'))") == "False True"
+    assert "no attribute 'Agnet'" in run_python(
+        "try:\n    from wieldy import Agnet\nexcept ImportError as error:\n    print(\"no attribute 'Agnet'\", error)"
+    )
+
+
+def test_importing_loads_nothing_that_is_heavy_and_starts_nothing() -> None:
+    loaded = run_python(
+        "import sys, threading, wieldy\n"
+        "print(threading.active_count(), *sorted({name.partition('.')[0] for name in sys.modules}))"
+    ).split()
+    assert loaded[0] == "1"
+    assert not {"pydantic", "anyio", "asyncio", "httpx2", "rich", "typer", "sqlite3", "huggingface_hub"} & set(loaded)
+
+
+def test_using_the_names_loads_no_client_no_runtime_and_no_terminal() -> None:
+    loaded = run_python(
+        "import sys\nfrom wieldy import *\nprint(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    ).split()
+    heavy = {"httpx2", "rich", "typer", "jinja2", "huggingface_hub", "xllamacpp", "llguidance", "numpy"}
+    assert not heavy & set(loaded)
