@@ -17,6 +17,7 @@ from pathlib import Path
 from shop import Shop, confirmed_by, tools_of
 
 from wieldy import Agent
+from wieldy.core.calls import ToolCall
 from wieldy.core.errors import WieldyError
 
 INSTRUCTIONS = (
@@ -40,7 +41,7 @@ def main() -> None:
         sys.exit(str(error))
     for message in result.messages:
         for call in message.calls:
-            print(f"  called  {call}")
+            print(f"  called  {call.name} {call.arguments if isinstance(call, ToolCall) else call.text}")
         if message.result is not None:
             print(f"  result  {message.result.content}")
     print(result.text)

@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -24,13 +25,17 @@ FOLDER = Path(__file__).parents[2] / "examples" / "shop"
 
 
 @pytest.fixture(scope="module")
-def shop() -> ModuleType:
+def shop() -> Iterator[ModuleType]:
     spec = importlib.util.spec_from_file_location("shop", FOLDER / "shop.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+        yield module
+    finally:
+        del sys.modules[spec.name]
 
 
 @pytest.fixture
