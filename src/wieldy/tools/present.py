@@ -52,10 +52,10 @@ def _unshowable(value: Any) -> str | None:
             return content.decode()
         except UnicodeDecodeError:
             return f"The tool returned {len(content)} bytes that are not text."
-    # Not run through: it may never end, and reading it is work that belongs into the tool.
-    kind: type[Any] = type(value)
-    if issubclass(kind, Iterator | Awaitable):
-        return f"The tool ran, but returned a {kind.__name__} instead of a result; it has to return a list or a value."
+    name = type(value).__name__
+    if isinstance(value, Iterator | Awaitable):
+        # Not run through: it may never end, and reading it is work that belongs into the tool.
+        return f"The tool ran, but returned a {name} instead of a result; it has to return a list or a value."
     return None
 
 
