@@ -111,8 +111,9 @@ def _make(function: object, declared: _Declaration) -> Tool:
             return function
         raise ToolSignatureError(f"@tool: {function.name!r} is a tool already; declare everything in one @tool.")
     function = _checked_function(function)
-    subject = f"The tool {declared.name or default_name(function)!r}"
-    name = check_name(declared.name or default_name(function), subject=subject, error=ToolSignatureError)
+    given = default_name(function) if declared.name is None else declared.name
+    subject = f"The tool {given!r}"
+    name = check_name(given, subject=subject, error=ToolSignatureError)
     effect = _effect(declared, subject)
     has_receiver = _is_method_of_class(function)
     documentation = read_docstring(docstring_of(function))

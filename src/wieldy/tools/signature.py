@@ -33,6 +33,9 @@ _TYPE_ERRORS = (
     UsageError,
     TypeError,
     ValueError,
+    NameError,
+    AttributeError,
+    RecursionError,
     ImportError,
 )
 _AWAITABLES = (collections.abc.Awaitable, collections.abc.Coroutine)
@@ -185,12 +188,13 @@ def _is_context(annotation: Any) -> bool:
 
 def _arguments_model(parameters: list[inspect.Parameter], types_of: Mapping[str, Any], subject: str) -> type[BaseModel]:
     # Neutral field names, shown under the parameters' own: `schema` or `_id` are no field names for pydantic.
-    shown_as = {f"p{index}": parameter.name for index, parameter in enumerate(parameters)}
+    shown_as = {f"tool_parameter_{index}": parameter.name for index, parameter in enumerate(parameters)}
     fields: dict[str, Any] = {
         field: (types_of[parameter.name], ... if parameter.default is parameter.empty else parameter.default)
         for field, parameter in zip(shown_as, parameters, strict=True)
     }
-    config = ConfigDict(extra="forbid", alias_generator=lambda field: shown_as[field])
+    # Dataclasses inside take over this configuration: their fields keep their names.
+    config = ConfigDict(extra="forbid", alias_generator=lambda field: shown_as.get(field, field))
     try:
         model = create_model("Arguments", __config__=config, **fields)
         input_schema(model, {})
@@ -209,14 +213,15 @@ def _why_no_model(
             annotation = inspect.formatannotation(types_of[parameter.name])
             return (
                 f"{subject}, parameter {parameter.name!r}: expected a type that JSON can carry, found {annotation} "
-                f"({_first_line(reason)}). Use a type such as str, int, a dataclass or a pydantic model; fix what the "
+                f"({_reason(reason)}). Use a type such as str, int, a dataclass or a pydantic model; fix what the "
                 "model must not choose with functools.partial."
             )
-    return f"{subject}: its parameters have no JSON Schema: {_first_line(error)}"
+    return f"{subject}: its parameters have no JSON Schema: {_reason(error)}"
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+def _reason(error: Exception) -> str:
+    # What follows is advice about pydantic's own settings.
+    return " ".join(str(error).partition(". Set ")[0].partition("For further")[0].split())[:200].rstrip(".")
 
 
 def _parameters(parameters: list[inspect.Parameter], arguments: type[BaseModel], subject: str) -> tuple[Parameter, ...]:
@@ -250,6 +255,6 @@ def _result_adapter(annotation: Any, annotations: Annotations) -> TypeAdapter[An
         if typing.get_origin(resolved) in _AWAITABLES:
             resolved = typing.get_args(resolved)[-1]
         return None if resolved in _NO_RESULT else TypeAdapter(resolved)
-    except (NameError, AttributeError, SyntaxError, *_TYPE_ERRORS):
+    except (SyntaxError, *_TYPE_ERRORS):
         # A result that cannot be described is still a result: it is shown as what it turns out to be.
         return None
