@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import termios
+from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -129,6 +131,8 @@ def serve() -> Iterator[Callable[[list[Turn]], ScriptedServer]]:
         server.close()
 
 
+COMMAND = (sys.executable, "-W", "error", "-m", "wieldy.apps.cli.main")
+
 Wieldy: TypeAlias = "Callable[..., subprocess.CompletedProcess[str]]"
 
 
@@ -157,7 +161,7 @@ def wieldy(environment: dict[str, str], tmp_path: Path) -> Wieldy:
 
     def run(*arguments: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-W", "error", "-m", "wieldy.apps.cli.main", *map(str, arguments)],
+            [*COMMAND, *map(str, arguments)],
             capture_output=True,
             stdin=subprocess.DEVNULL,
             encoding="utf-8",
@@ -177,3 +181,66 @@ def tools_file(tmp_path: Path) -> Path:
     file = tmp_path / "shop.py"
     file.write_text(TOOLS, encoding="utf-8")
     return file
+
+
+class AtTerminal:
+    """The command at a pseudo-terminal of 80 columns, typed to and read from."""
+
+    def __init__(self, arguments: Sequence[str | Path], *, environment: dict[str, str], folder: Path) -> None:
+        self._screen, terminal = os.openpty()
+        termios.tcsetwinsize(terminal, (24, 80))
+        self.output = ""
+        self._process = subprocess.Popen(
+            [*COMMAND, *map(str, arguments)],
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            env=environment,
+            cwd=folder,
+            start_new_session=True,
+        )
+        os.close(terminal)
+
+    def wait_for(self, text: str, *, times: int = 1) -> None:
+        """Read until the text has been printed so often."""
+        while self.output.count(text) < times:
+            assert self._read(), f"{text!r} was never printed:\n{self.output}"
+
+    def type(self, text: str) -> None:
+        os.write(self._screen, text.encode())
+
+    def end(self) -> int:
+        """Read the rest and return the exit code."""
+        while self._read():
+            pass
+        return self._process.wait(30)
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._screen)
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._screen], [], [], 30)
+        if not ready:
+            return False
+        try:
+            piece = os.read(self._screen, 65536)
+        except OSError:  # how Linux says that the other side was closed
+            return False
+        self.output += piece.decode("utf-8", "replace")
+        return bool(piece)
+
+
+@pytest.fixture
+def at_terminal(environment: dict[str, str], tmp_path: Path) -> Iterator[Callable[..., AtTerminal]]:
+    """Starts the command at a pseudo-terminal and ends it after the test."""
+    sessions: list[AtTerminal] = []
+
+    def start(*arguments: str | Path, **more: str) -> AtTerminal:
+        sessions.append(AtTerminal(arguments, environment={**environment, **more}, folder=tmp_path))
+        return sessions[-1]
+
+    yield start
+    for session in sessions:
+        session.close()

@@ -68,7 +68,10 @@ def event_to_json(event: RunEvent) -> JsonObject:
 
 def error_to_json(error: BaseException, *, run_id: str | None) -> JsonObject:
     """The last line of a run that could not go on."""
-    return {"type": "error", "error": type(error).__name__, "message": str(error), "run_id": run_id}
+    name, message = type(error).__name__, str(error)
+    if isinstance(error, KeyboardInterrupt):
+        name, message = "Interrupted", "The run was interrupted."
+    return {"type": "error", "error": name, "message": message, "run_id": run_id}
 
 
 def _call(call: AnyCall) -> JsonObject:

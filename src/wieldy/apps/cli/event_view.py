@@ -15,6 +15,7 @@ from rich.text import Text
 
 from wieldy.apps.cli.terminal import Terminal
 from wieldy.apps.cli.untrusted import SafeStream, call_text, one_line, shorten
+from wieldy.apps.cli.wrapping import WordWrap
 from wieldy.core.calls import AnyCall
 from wieldy.core.events import (
     CallFinished,
@@ -55,6 +56,7 @@ class EventView:
         self._started_at = clock()
         self._mode: _Mode = "nothing"
         self._stream = SafeStream()
+        self._wrap = WordWrap(terminal.width if terminal.wraps else None)
         self._line_breaks = ""
         self._mid_line = False
         self._waiting: Status | None = None
@@ -140,7 +142,7 @@ class EventView:
                 return
             self._enter(mode)
         self._said_something = self._said_something or mode == "text"
-        self._put(self._stream.feed(piece))
+        self._put(self._wrap.feed(self._stream.feed(piece)))
 
     def _put(self, text: str) -> None:
         # Line breaks at the end wait for what follows: the space between blocks is ours to choose.
@@ -163,7 +165,7 @@ class EventView:
         self._mode = mode
 
     def _end_line(self) -> None:
-        self._put(self._stream.close())
+        self._put(self._wrap.feed(self._stream.close()) + self._wrap.close())
         self._line_breaks = ""
         if self._mid_line:
             self._terminal.print()

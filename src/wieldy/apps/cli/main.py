@@ -5,14 +5,14 @@ What a command needs is imported when it runs, so that `wieldy --help` answers a
 
 from __future__ import annotations
 
-from importlib import metadata
+import os
 from typing import Annotated
 
 import typer
 
 from wieldy.apps.cli import doctor, lint, run, runs, show
-from wieldy.apps.cli.failures import Commands
-from wieldy.apps.cli.terminal import prepare_streams
+from wieldy.apps.cli.failures import INTERRUPTED, Commands
+from wieldy.apps.cli.terminal import flush_streams, prepare_streams
 
 app = typer.Typer(
     name="wieldy",
@@ -27,7 +27,9 @@ app = typer.Typer(
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"wieldy {metadata.version('wieldy')}")
+        from importlib.metadata import version  # noqa: PLC0415 - only here, and slow to import
+
+        typer.echo(f"wieldy {version('wieldy')}")
         raise typer.Exit
 
 
@@ -52,7 +54,14 @@ for command in (run.run, runs.runs, show.show, lint.lint, doctor.doctor):
 def main() -> None:
     """Run the command that the arguments name and exit."""
     prepare_streams()
-    app(prog_name="wieldy")
+    try:
+        app(prog_name="wieldy")
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            # A tool that runs in a thread cannot be stopped, and the interpreter would wait for it.
+            flush_streams()
+            os._exit(INTERRUPTED)
+        raise
 
 
 if __name__ == "__main__":

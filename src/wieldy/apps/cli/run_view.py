@@ -33,7 +33,7 @@ def show_run(terminal: Terminal, state: RunState) -> None:
     for message in state.messages:
         if message.result is None:
             _show_message(terminal, message, calls)
-    if state.error is not None:
+    if state.status == "failed" and state.error is not None:
         terminal.print()
         terminal.block(Text(neutralise(state.error), style="red"), first="✗ ", rest="  ")
 

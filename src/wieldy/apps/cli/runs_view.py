@@ -6,7 +6,6 @@ Deliberately not here: one run in full (`run_view`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, TypeAlias, get_args
 
 from rich.text import Text
 
@@ -23,8 +22,7 @@ from wieldy.run.state import RunState, fold
 WIDE = 100
 """Width of a terminal from which the model has a column."""
 
-Column: TypeAlias = Literal["run", "status", "started", "turns", "calls", "model", "prompt"]
-COLUMNS: tuple[Column, ...] = get_args(Column)
+COLUMNS = ("run", "status", "started", "turns", "calls", "model", "prompt")
 
 
 def print_runs(journal: Journal, run_ids: Sequence[str]) -> None:
@@ -56,7 +54,7 @@ def _show_table(terminal: Terminal, states: Iterable[tuple[str, RunState | None]
     rows = [_row(run_id[:id_length], state) for run_id, state in states]
     columns = [column for column in COLUMNS if column != "model" or terminal.width >= WIDE]
     widths = {column: max(len(column), *(row[column].cell_len for row in rows)) for column in columns}
-    heading: dict[Column, Text] = {column: Text(column, style="dim") for column in columns}
+    heading: dict[str, Text] = {column: Text(column, style="dim") for column in columns}
     for row in (heading, *rows):
         line = Text()
         for column in columns:
@@ -68,9 +66,9 @@ def _show_table(terminal: Terminal, states: Iterable[tuple[str, RunState | None]
         terminal.print(line, soft_wrap=True)
 
 
-def _row(run_id: str, state: RunState | None) -> dict[Column, Text]:
+def _row(run_id: str, state: RunState | None) -> dict[str, Text]:
     if state is None:
-        unreadable: dict[Column, Text] = {column: Text("-") for column in COLUMNS}
+        unreadable: dict[str, Text] = {column: Text("-") for column in COLUMNS}
         return {**unreadable, "run": Text(one_line(run_id, limit=100)), "status": Text("unreadable", style="red")}
     return {
         "run": Text(one_line(run_id, limit=100)),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+from contextlib import suppress
 from typing import IO
 
 from rich.console import Console
@@ -80,11 +81,16 @@ def _replace(error: UnicodeError) -> tuple[str | bytes, int]:
     return codecs.backslashreplace_errors(error)
 
 
+def flush_streams() -> None:
+    """Write what is still buffered, if anybody takes it."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+
+
 def discard_output() -> None:
     """Send what is still buffered nowhere, so that the interpreter's last flush meets no broken pipe."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with suppress(OSError, ValueError):
             os.dup2(nowhere, stream.fileno())
-        except (OSError, ValueError):
-            continue

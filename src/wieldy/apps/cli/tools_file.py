@@ -53,9 +53,12 @@ def _items(module: ModuleType) -> list[Item]:
 
 def _public(module: ModuleType) -> Iterator[object]:
     values = vars(module)
-    listed = values.get("__all__")
-    names = listed if isinstance(listed, list | tuple) else [name for name in values if not name.startswith("_")]
-    return (values[name] for name in cast("Sequence[object]", names) if isinstance(name, str) and name in values)
+    listed: object = values.get("__all__")
+    if isinstance(listed, list | tuple):
+        names = [name for name in cast("Sequence[object]", listed) if isinstance(name, str)]
+    else:
+        names = [name for name in values if not name.startswith("_")]
+    return (values[name] for name in names if name in values)
 
 
 def _without_repeats(items: Iterable[Item]) -> Iterator[Item]:

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+Result = subprocess.CompletedProcess[str]
+
+
+def test_help_names_every_command_and_fits_the_terminal(wieldy: Callable[..., Result]) -> None:
+    result = wieldy("--help", COLUMNS="80")
+
+    assert result.returncode == 0
+    for command in ("run", "runs", "show", "lint", "doctor"):
+        assert re.search(rf"^\W*{command}\s", result.stdout, flags=re.MULTILINE)
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert "\x1b" not in result.stdout
+
+
+def test_help_does_not_wait_for_what_only_the_commands_need() -> None:
+    code = "import sys, wieldy.apps.cli.main; print(*sys.modules)"
+
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+    assert "typer" in loaded
+    assert not {"pydantic", "httpx2", "sqlite3", "xllamacpp", "llguidance", "wieldy.tools", "wieldy.agent"} & set(
+        loaded
+    )
+
+
+@pytest.mark.parametrize("arguments", [(), ("nonsense",), ("show",), ("--nonsense",), ("runs", "--limit", "many")])
+def test_wrong_usage_ends_with_2_and_a_hint(wieldy: Callable[..., Result], arguments: tuple[str, ...]) -> None:
+    result = wieldy(*arguments)
+
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    assert "-h" in result.stderr + result.stdout
+
+
+def test_the_version_is_printed(wieldy: Callable[..., Result]) -> None:
+    assert re.fullmatch(r"wieldy \d+\.\d+\.\d+\S*\n", wieldy("--version").stdout)
