@@ -45,9 +45,10 @@ def _show(terminal: Terminal, check: Check) -> None:
     sign, style = SIGNS[check.state]
     indent = " " * (NAME_WIDTH + 2)
     text = Text(neutralise(check.found))
-    terminal.block(text, first=Text.assemble((sign, style), f" {check.name:<{NAME_WIDTH}}"), rest=indent)
+    terminal.block_of_words(text, first=Text.assemble((sign, style), f" {check.name:<{NAME_WIDTH}}"), rest=indent)
     if check.advice is not None:
-        terminal.block(Text(neutralise(check.advice), style="yellow"), first=f"{indent[:-2]}→ ", rest=indent)
+        advice = Text(neutralise(check.advice), style="yellow")
+        terminal.block_of_words(advice, first=f"{indent[:-2]}→ ", rest=indent)
 
 
 def _conclude(terminal: Terminal, lacking: list[Check]) -> None:

@@ -72,9 +72,9 @@ def tell(error: Exception, *, debug: bool) -> int:
 
 def say(message: str) -> None:
     """Print an error on standard error."""
-    err().block(Text.assemble(("Error: ", "bold red"), neutralise(message)))
+    err().block_of_words(Text(neutralise(message)), first=Text("Error: ", style="bold red"))
 
 
 def note(message: str) -> None:
     """Print something worth knowing on standard error."""
-    err().block(Text(neutralise(message), style="yellow"))
+    err().block_of_words(Text(neutralise(message), style="yellow"))

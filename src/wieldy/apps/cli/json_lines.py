@@ -10,7 +10,7 @@ import math
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Self, cast
 
 
 class JsonLines:
@@ -30,6 +30,12 @@ class JsonLines:
         """Write one line, readable by the other side when this returns."""
         self._lines.write(json_line(value))
         self._lines.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Give standard output back; calling it again does nothing."""

@@ -9,11 +9,14 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import IO
 
 from rich.console import Console
 from rich.text import Text
+
+from wieldy.apps.cli.wrapping import WordWrap
 
 PIPE_WIDTH = 1_000
 """Columns of an output that is no terminal: wide enough that no table cuts a value."""
@@ -37,7 +40,19 @@ class Terminal(Console):
     def block(self, text: Text, *, first: str | Text = "", rest: str = "") -> None:
         """Print text with `first` before its first line and `rest` before all others."""
         text.expand_tabs(4)
-        lines = text.wrap(self, max(20, self.width - len(rest))) if self.wraps else text.split("\n", allow_blank=True)
+        lines = text.wrap(self, self._room(rest)) if self.wraps else text.split("\n", allow_blank=True)
+        self._print_lines(lines, first=first, rest=rest)
+
+    def block_of_words(self, text: Text, *, first: str | Text = "", rest: str = "") -> None:
+        """As `block`, for text of one style whose longest words, such as paths, must stay whole to be copied."""
+        wrap = WordWrap(self._room(rest) if self.wraps else None)
+        plain = wrap.feed(text.plain) + wrap.close()
+        self._print_lines([Text(line, style=text.style) for line in plain.split("\n")], first=first, rest=rest)
+
+    def _room(self, rest: str) -> int:
+        return max(20, self.width - len(rest))
+
+    def _print_lines(self, lines: Iterable[Text], *, first: str | Text, rest: str) -> None:
         for number, line in enumerate(lines):
             whole = Text.assemble(first if number == 0 else rest, line)
             whole.rstrip()

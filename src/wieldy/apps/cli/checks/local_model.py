@@ -96,7 +96,7 @@ def _absent(target: Path, *, obtainable: bool) -> Check:
     if in_the_way:
         advice = f"Move {target} away: it is not the embedded model, whose size is {EMBEDDED.size_bytes} bytes."
     elif obtainable:
-        advice = "Nothing: the first run fetches it once."
+        advice = "Nothing to do: the first run fetches it once."
     else:
         advice = (
             f"See to the connection, or put the file at {target} yourself (sha256 {EMBEDDED.sha256}), or use another "

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wieldy.connect.models.weights import EMBEDDED
+
+Result = subprocess.CompletedProcess[str]
+SECRET = "sk-very-secret-value"
+
+
+def checks_of(result: Result) -> dict[str, dict[str, Any]]:
+    return {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+
+
+def cache_of(result: Result) -> Path:
+    return Path(checks_of(result)["Embedded model"]["details"]["path"])
+
+
+def test_without_model_and_network_it_ends_with_1_and_says_what_to_do(wieldy: Callable[..., Result]) -> None:
+    result = wieldy("doctor", "--json")
+
+    checks = checks_of(result)
+    assert result.returncode == 1
+    assert json.loads(result.stdout)["ok"] is False
+    assert checks["Embedded model"]["state"] == "lacking"
+    assert EMBEDDED.sha256 in checks["Embedded model"]["advice"]
+    assert checks["Model hub"]["details"]["reachable"] is False
+    assert checks["Python"]["details"]["version"] == ".".join(map(str, sys.version_info[:3]))
+
+
+def test_with_a_model_in_its_place_it_looks_whether_that_was_verified(wieldy: Callable[..., Result]) -> None:
+    weights = cache_of(wieldy("doctor", "--json"))
+    weights.parent.mkdir(parents=True)
+    with weights.open("wb") as file:
+        file.truncate(EMBEDDED.size_bytes)  # as large as the model, but all holes
+
+    checks = checks_of(wieldy("doctor", "--json"))
+
+    assert checks["Embedded model"]["state"] == "good"
+    assert checks["Embedded model"]["details"] == {
+        "path": str(weights),
+        "size_bytes": EMBEDDED.size_bytes,
+        "present": True,
+        "verified": False,
+    }
+
+
+def test_a_file_that_is_in_the_way_of_the_model_is_named(wieldy: Callable[..., Result]) -> None:
+    weights = cache_of(wieldy("doctor", "--json"))
+    weights.parent.mkdir(parents=True)
+    weights.write_bytes(b"something else")
+
+    result = wieldy("doctor", "--json")
+
+    assert result.returncode == 1
+    assert checks_of(result)["Embedded model"]["advice"].startswith(f"Move {weights} away")
+
+
+def test_keys_are_found_and_never_shown(wieldy: Callable[..., Result]) -> None:
+    result = wieldy("doctor", OPENAI_API_KEY=SECRET, ANTHROPIC_API_KEY="")
+
+    assert "OPENAI_API_KEY set" in result.stdout
+    assert SECRET not in result.stdout + result.stderr
+
+
+def test_the_journal_is_named_and_one_that_cannot_be_used_is_a_lack(
+    wieldy: Callable[..., Result], environment: dict[str, str]
+) -> None:
+    before = checks_of(wieldy("doctor", "--json"))["Journal"]
+    assert before["state"] == "good"
+    assert before["details"]["exists"] is False
+    file = Path(before["details"]["path"])
+    assert file.is_relative_to(environment["HOME"])
+    assert not file.exists()  # looking creates nothing
+
+    file.parent.mkdir(parents=True)
+    file.write_text("no journal", encoding="utf-8")
+
+    result = wieldy("doctor", "--json")
+    after = checks_of(result)["Journal"]
+    assert result.returncode == 1
+    assert after["state"] == "lacking"
+    assert "is not a journal" in after["found"]
+
+
+@pytest.mark.parametrize("columns", [60, 120])
+def test_for_people_it_fits_the_terminal_but_keeps_paths_whole(wieldy: Callable[..., Result], columns: int) -> None:
+    result = wieldy("doctor", COLUMNS=str(columns))
+
+    assert "✗ Embedded model" in result.stdout
+    assert str(EMBEDDED.file_name) in result.stdout
+    assert all(len(line) <= columns or " " not in line[18:].strip() for line in result.stdout.splitlines())
+    assert result.stderr == ""

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Result = subprocess.CompletedProcess[str]
+
+GOOD = '''
+from wieldy import tool
+
+@tool(effect="read", examples=[{"city": "Oslo"}])
+def get_temperature(city: str) -> float:
+    """Measure how warm it is in one city at this moment, in degrees Celsius.
+
+    Args:
+        city: The English name of one city, such as "Rome".
+    """
+    return 4.0
+'''
+UNDECLARED = '''
+def book_table(guests: int) -> str:
+    """Book a table in the canteen for the coming lunch and return its number.
+
+    Args:
+        guests: How many people come, between 1 and 8.
+    """
+'''
+MISSING = "print('imported')\ndef f(x: int) -> str:\n    return 'x'\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[[str], Path]:
+    def write(text: str) -> Path:
+        path = tmp_path / f"tools_{len(list(tmp_path.glob('tools_*')))}.py"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_good_tools_end_with_0_and_say_what_they_cost(
+    wieldy: Callable[..., Result], file: Callable[[str], Path]
+) -> None:
+    result = wieldy("lint", file(GOOD), "--strict")
+
+    assert result.returncode == 0, result.stdout
+    assert "1 tool, about " in result.stdout
+    assert "Nothing to complain about." in result.stdout
+
+
+def test_errors_end_with_1_and_warnings_only_if_one_is_strict(
+    wieldy: Callable[..., Result], file: Callable[[str], Path]
+) -> None:
+    undeclared = file(UNDECLARED)
+
+    assert wieldy("lint", file(MISSING)).returncode == 1
+    result = wieldy("lint", undeclared)
+    assert result.returncode == 0
+    assert "warning  effect-undeclared" in result.stdout
+    assert "1 warning\n" in result.stdout
+    assert wieldy("lint", undeclared, "--strict").returncode == 1
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_the_table_fits_the_terminal(wieldy: Callable[..., Result], file: Callable[[str], Path], columns: int) -> None:
+    result = wieldy("lint", file(MISSING), COLUMNS=str(columns))
+
+    assert "description-missing" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= columns
+
+
+def test_machines_get_one_object_and_nothing_that_a_file_prints(
+    wieldy: Callable[..., Result], file: Callable[[str], Path]
+) -> None:
+    result = wieldy("lint", file(MISSING), file(GOOD), "--json")
+
+    report = json.loads(result.stdout)
+    assert result.returncode == 1
+    assert result.stderr == "imported\n"
+    assert [tool["name"] for tool in report["tools"]] == ["f", "get_temperature"]
+    assert report["tokens"] == sum(tool["tokens"] for tool in report["tools"]) > 0
+    assert report["errors"] == sum(finding["severity"] == "error" for finding in report["findings"]) > 0
+    assert {"rule", "severity", "tools", "message"} == report["findings"][0].keys()
+
+
+def test_a_file_that_cannot_be_loaded_ends_with_2_and_its_line(
+    wieldy: Callable[..., Result], file: Callable[[str], Path]
+) -> None:
+    result = wieldy("lint", file("x = 1\ndef f(:\n"), "--json")
+
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert "tools_0.py:2: invalid syntax" in result.stderr
+    assert wieldy("lint", "missing.py").returncode == 2
+    assert wieldy("lint").returncode == 2
