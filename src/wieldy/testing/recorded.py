@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from types import TracebackType
+from typing import Any, Self, cast
 
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue, canonical_json, digest
@@ -71,16 +73,33 @@ class RecordingModel:
         """The name of the inner model."""
         return self._model.name
 
+    async def __aenter__(self) -> Self:
+        if isinstance(self._model, AbstractAsyncContextManager):
+            await self._model.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(self._model, AbstractAsyncContextManager):
+            await self._model.__aexit__(kind, error, trace)
+
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """What the inner model gives; a reply is on file before it is passed on.
 
         Raises:
             ModelError: The inner model could not answer; nothing is recorded then.
         """
-        async for event in self._model.stream(request):
-            if isinstance(event, ModelReply):
-                self._record(_question(request), event)
-            yield event
+        events = self._model.stream(request)
+        try:
+            async for event in events:
+                if isinstance(event, ModelReply):
+                    self._record(_question(request), event)
+                yield event
+        finally:
+            # A generator that is left before its end is closed here, by the task that runs it.
+            if isinstance(events, AsyncGenerator):
+                await cast("AsyncGenerator[ModelEvent]", events).aclose()
 
     def _record(self, question: _Question, reply: ModelReply) -> None:
         for value in (*question.messages, *question.tools):

@@ -11,9 +11,11 @@ import anyio
 import httpx2
 import openai
 import pytest
+from anyio.from_thread import start_blocking_portal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wieldy.agent import Agent
 from wieldy.connect.models.http import HttpServer
 from wieldy.connect.models.openai import COMPATIBLE, OPENAI, OpenAIModel, request_body
 from wieldy.core.calls import NO_TOOLS, InvalidToolCall, ToolCall, ToolChoice, ToolDefinition, ToolResult
@@ -22,6 +24,7 @@ from wieldy.core.events import ReasoningDelta, TextDelta
 from wieldy.core.limits import Usage
 from wieldy.core.messages import ImagePart, Message, TextPart
 from wieldy.core.ports import ModelReply, ModelRequest
+from wieldy.testing import ReplayedModel, record
 
 pytestmark = pytest.mark.anyio
 
@@ -163,6 +166,13 @@ def test_events_do_not_depend_on_where_the_bytes_of_a_stream_are_cut(new_server,
     deltas, reply = anyio.run(exchange)
     assert deltas == [TextDelta(text="Grüße "), TextDelta(text="aus 東京 \U0001f5fc"), ReasoningDelta(text="ok")]
     assert reply.message == Message.assistant("Grüße aus 東京 \U0001f5fc", reasoning="ok")
+
+
+async def test_a_byte_order_mark_and_a_wrong_character_set_do_no_harm(server, ask):
+    data = '\ufeffdata: {"choices":[{"index":0,"delta":{"content":"Grüße"},"finish_reason":"stop"}]}\n\n'
+    server.will(server.chunks(data.encode(), kind="text/event-stream; charset=iso-8859-1"))
+    _, reply = await ask(OpenAIModel("m", base_url=f"{server.url}/v1"), HELLO)
+    assert reply.message.text == "Grüße"
 
 
 async def test_every_byte_may_come_alone(server, ask):
@@ -375,7 +385,7 @@ async def test_the_only_model_of_a_server_is_taken_and_asked_for_once(server, as
     assert model.name == f"{server.url}/v1"
 
 
-@pytest.mark.parametrize(("names", "found"), [(["a", "b"], "it serves a, b"), ([], "it serves none")])
+@pytest.mark.parametrize(("names", "found"), [(["a", "b"], "it serves 'a, b'"), ([], "it serves none")])
 async def test_several_models_or_none_are_listed_in_an_error(server, ask, names, found):
     server.will(server.json({"data": [{"id": name} for name in names]}))
     with pytest.raises(UsageError, match=found):
@@ -446,3 +456,42 @@ async def test_a_cancelled_request_lets_go_of_its_connection(server, ask):
         await ask(model, HELLO)
     assert scope.cancelled_caught
     assert not model._server._clients
+
+
+# Whole runs
+
+
+def test_runs_in_event_loops_of_their_own_use_one_agent_and_one_connection_each(new_server):
+    server = new_server()
+
+    def call(arguments: str) -> Any:
+        function = {"name": "add", "arguments": arguments}
+        delta = {"tool_calls": [{"index": 0, "id": "same", "function": function}]}
+        return server.events(server.chunk(delta), server.chunk({}, "tool_calls"), "[DONE]")
+
+    def add(a: int, b: int) -> int:
+        """Add two numbers."""
+        return a + b
+
+    with start_blocking_portal() as portal:
+        listening = portal.call(server.serve)
+        agent = Agent(f"{server.url}/v1#m", tools=[add])
+        for _ in range(2):
+            server.will(call('{"a": 1, "b": 2}'), call('{"a": '), server.saying("3"))
+            assert agent.run_sync("1 + 2?").text == "3"
+        portal.call(server.stop, listening)
+    assert server.connections == 2
+    sent = server.requests[2].json["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant", "tool", "assistant", "tool"]
+    ids = [message["tool_calls"][0]["id"] for message in sent if message["role"] == "assistant"]
+    assert ids == [message["tool_call_id"] for message in sent if message["role"] == "tool"]
+    assert len(set(ids)) == 2
+
+
+async def test_a_run_over_a_recorded_server_can_be_repeated_without_it(server, tmp_path):
+    server.will(server.saying("Good morning"))
+    recorded = record(OpenAIModel("m", base_url=f"{server.url}/v1"), tmp_path / "run.jsonl")
+    first = await Agent(recorded).run("Hello")
+    again = await Agent(ReplayedModel(tmp_path / "run.jsonl")).run("Hello")
+    assert (again.text, again.usage) == (first.text, first.usage)
+    assert len(server.requests) == 1

@@ -175,6 +175,11 @@ def test_a_call_that_had_not_come_to_its_arguments_when_the_limit_was_reached_is
     assert reply.finish == "length"
 
 
+def test_a_limit_that_was_reached_later_does_not_touch_a_call_without_arguments():
+    chunks = [calls(function("f", "", index=0, id="a")), calls(function("g", A, index=1, id="b"))]
+    assert [type(call) for call in reply_of(*chunks, finish="length").message.calls] == [ToolCall, ToolCall]
+
+
 @pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
 def test_reasoning_has_two_names(name):
     assert reply_of(delta(**{name: "hm"}), finish="stop").message.reasoning == "hm"

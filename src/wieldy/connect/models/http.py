@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Self, cast
+from typing import Self, cast
 
 import anyio
 import httpx2
@@ -25,13 +24,15 @@ from wieldy.connect.models.answers import Assembly, Delta
 from wieldy.connect.models.failures import (
     ServerFacts,
     failure_in_answer,
+    failure_of_event,
     failure_of_status,
     failure_of_transport,
     not_the_protocol,
 )
 from wieldy.connect.models.retries import Retries, Timeouts, parse_retry_after
 from wieldy.connect.models.settings import Address
-from wieldy.core.errors import ModelError, ProviderError
+from wieldy.connect.models.strict_json import json_bytes
+from wieldy.core.errors import ModelError, ProviderError, UsageError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.core.ports import ModelEvent
 
@@ -156,6 +157,8 @@ class HttpServer:
                     size = self._checked_size(size + len(data))
                     if data == "[DONE]":
                         assembly.end()
+                    elif event.event == "error":
+                        raise failure_of_event(self.facts, _error_in(data))
                     elif data:
                         for delta in assembly.feed(self._object(data)):
                             yield delta
@@ -253,19 +256,33 @@ class HttpServer:
                 await shared.client.aclose()
 
     def _open(self) -> httpx2.AsyncClient:
-        if self._tls is None:
-            # Loading the certificates takes 20 ms; a plain connection has no use for them.
-            is_secure = self._address.url.startswith("https:")
-            self._tls = httpx2.create_ssl_context() if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         timeouts = self._timeouts
-        return httpx2.AsyncClient(
-            verify=self._tls,
-            headers=self._headers,
-            timeout=httpx2.Timeout(timeouts.read_s, connect=timeouts.connect_s, pool=None),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
-            # A proxy named in the environment cannot reach a server on this machine.
-            trust_env=not self._address.is_local,
-        )
+        try:
+            if self._tls is None:
+                # Loading the certificates takes 20 ms; a plain connection has no use for them.
+                is_secure = self._address.url.startswith("https:")
+                self._tls = httpx2.create_ssl_context() if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            return httpx2.AsyncClient(
+                verify=self._tls,
+                headers=self._headers,
+                timeout=httpx2.Timeout(timeouts.read_s, connect=timeouts.connect_s, pool=None),
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
+                # A proxy named in the environment cannot reach a server on this machine.
+                trust_env=not self._address.is_local,
+            )
+        except (OSError, ValueError, ImportError, httpx2.InvalidURL) as error:
+            raise UsageError(
+                "The network settings of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE) "
+                f"cannot be used: {error}"
+            ) from error
+
+
+def _error_in(data: str) -> object:
+    try:
+        value: JsonValue = json.loads(data)
+    except (ValueError, RecursionError):
+        return data
+    return (value.get("error") or value) if isinstance(value, dict) else value
 
 
 async def _drain(events: AsyncIterator[httpx2.ServerSentEvent]) -> None:
@@ -281,30 +298,3 @@ def _after_tries(failure: ModelError, attempts: int) -> ModelError:
         retry_after_s=failure.retry_after_s,
         is_transient=True,
     )
-
-
-def json_bytes(value: object) -> bytes:
-    """The JSON text of a value in UTF-8, also of a value that neither can say, so that a request can always be sent.
-
-    Numbers that are not finite become null, and halves of surrogate pairs the replacement character.
-    """
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        text = json.dumps(_finite(value), ensure_ascii=False)
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
-
-
-def _finite(value: Any) -> Any:
-    match value:
-        case float():
-            return value if math.isfinite(value) else None
-        case dict():
-            return {key: _finite(item) for key, item in cast("dict[Any, Any]", value).items()}
-        case list() | tuple():
-            return [_finite(item) for item in cast("list[Any]", value)]
-        case _:
-            return value

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, Self
 
-from wieldy.connect.models.failures import ServerFacts, not_the_protocol
+from wieldy.connect.models.failures import ServerFacts, not_the_protocol, quoted
 from wieldy.connect.models.http import HttpServer
 from wieldy.connect.models.identifiers import ANY_ID, SHORT_ID, chosen_tool, ids_in, wire_arguments, wire_ids, wire_name
 from wieldy.connect.models.openai_answer import ChatAssembly
 from wieldy.connect.models.retries import Retries, Timeouts
 from wieldy.connect.models.settings import Address, checked_key, checked_options, parse_address
+from wieldy.connect.models.strict_json import json_text
 from wieldy.core.calls import AnyCall, ToolChoice, ToolDefinition, ToolResult
 from wieldy.core.errors import UsageError
-from wieldy.core.json import JsonObject, JsonValue, canonical_json
+from wieldy.core.json import JsonObject, JsonValue
 from wieldy.core.messages import Message
 from wieldy.core.ports import ModelEvent, ModelRequest
 
@@ -139,15 +140,15 @@ class OpenAIModel:
                 names = [str(item["id"]) for item in items if isinstance(item, dict) and item.get("id")]
             case _:
                 raise not_the_protocol(
-                    self._server.facts, expected="a list of models at /models", found=canonical_json(listed)
+                    self._server.facts, expected="a list of models at /models", found=json_text(listed)
                 )
         if len(names) == 1:
             self._model = names[0]
             return names[0]
-        found = f"it serves {', '.join(names)}" if names else "it serves none"
+        found = f"it serves {quoted(', '.join(names), self._server.facts)}" if names else "it serves none"
         raise UsageError(
             f"{self._server.facts.address} was given without a model name, and {found}. "
-            f"Write the name after '#': {self._server.facts.address}#{names[0] if names else 'NAME'}"
+            f"Write the name after '#': {self._server.facts.address}#NAME"
         )
 
 
@@ -206,7 +207,7 @@ class _MessageWriter:
 
     def _call(self, call: AnyCall) -> JsonObject:
         # Strict servers read the arguments of earlier calls as JSON and refuse the whole request if they cannot.
-        function: JsonObject = {"name": wire_name(call.name), "arguments": canonical_json(wire_arguments(call))}
+        function: JsonObject = {"name": wire_name(call.name), "arguments": json_text(wire_arguments(call))}
         return {"id": self.ids[call.id], "type": "function", "function": function}
 
 
@@ -227,7 +228,7 @@ def _tool_choice(choice: ToolChoice, tools: Sequence[ToolDefinition]) -> JsonVal
 
 def _name_of(address: Address, model: str | None) -> str:
     if address.shown == OPENAI_URL:
-        return f"openai:{model}"
+        return f"openai:{model}" if model else "openai"
     return f"{address.shown}#{model}" if model else address.shown
 
 

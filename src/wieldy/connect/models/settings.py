@@ -11,9 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urlsplit
 
+import httpx2
+
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
 
+_EXPECTED = "Expected an address such as http://127.0.0.1:8000/v1"
+_SHOWN_CHARACTERS = 200
 _ENDPOINTS = ("/chat/completions", "/completions", "/messages", "/models")
 
 
@@ -59,18 +63,18 @@ def parse_address(text: str) -> Address:
 
 
 def _split(text: str) -> SplitResult:
-    expected = "Expected an address such as http://127.0.0.1:8000/v1"
+    shown = repr(text.rpartition("@")[2][:_SHOWN_CHARACTERS])
     try:
         parts = urlsplit(text)
-        # Reading the port is what checks it.
+        # Reading the port is what checks it; the client checks the host.
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError as error:
-        raise UsageError(f"{expected}, found one that cannot be read: {error}") from error
-    shown = text.rpartition("@")[2]
-    if not is_address or any(character.isspace() or not character.isprintable() for character in text):
-        raise UsageError(f"{expected}, found {shown!r}")
+        httpx2.URL(text)
+    except (ValueError, httpx2.InvalidURL) as error:
+        raise UsageError(f"{_EXPECTED}, found {shown}, which cannot be read: {error}") from error
+    if not is_address or "\\" in text or any(mark.isspace() or not mark.isprintable() for mark in text):
+        raise UsageError(f"{_EXPECTED}, found {shown}")
     if parts.query or parts.fragment:
-        raise UsageError(f"{expected}, without a '?' or '#' part; found {shown!r}")
+        raise UsageError(f"{_EXPECTED}, without a '?' or '#' part; found {shown}")
     return parts
 
 
