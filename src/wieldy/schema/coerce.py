@@ -139,7 +139,7 @@ def _property(places: _Places, name: str) -> list[Location]:
             own.append((*place, "properties", name))
         if isinstance(patterns, dict):
             own += [(*place, "patternProperties", pattern) for pattern in patterns if _matches(pattern, name)]
-        if not own and "additionalProperties" in schema:
+        if not own and isinstance(schema.get("additionalProperties"), dict):
             own.append((*place, "additionalProperties"))
         found += own
     return found

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, cast
 
 from wieldy.core.context import Context
 from wieldy.core.errors import ToolSignatureError
+from wieldy.tools.typed_dicts import readable
 
 AnyFunction: TypeAlias = Callable[..., Any]
 
@@ -115,7 +116,7 @@ class Annotations:
         if annotation is inspect.Parameter.empty:
             return Any
         holder = types.SimpleNamespace(__annotations__={"it": annotation})
-        return typing.get_type_hints(holder, globalns=self._globals, include_extras=True)["it"]
+        return readable(typing.get_type_hints(holder, globalns=self._globals, include_extras=True)["it"])
 
 
 def _enclosing_names(function: AnyFunction) -> Mapping[str, object]:

@@ -128,8 +128,16 @@ class Tool:
         made = example(self.schema, include=named)
         # The author's values say more than made ones; made ones fill in what went wrong and the author did not show.
         both = [made | shown for shown in self.definition.examples if isinstance(made, dict)]
-        fitting = next((shown for shown in (*both, *self.definition.examples) if self.schema.accepts(shown)), made)
+        candidates = (*both, *self.definition.examples, made)
+        fitting = next((shown for shown in candidates if isinstance(shown, dict) and self._is_good(shown)), None)
         return ArgumentsError(explain(violations, subject=f"The arguments of `{self.name}`", example=fitting))
+
+    def _is_good(self, arguments: JsonObject) -> bool:
+        try:
+            self.signature.read(arguments)
+        except Exception:  # a type's own checks are the tool's code; what they refuse is no example
+            return False
+        return self.schema.accepts(arguments)
 
     def reads_of(self, arguments: JsonObject) -> tuple[str, ...]:
         """The keys that a call with these validated arguments reads."""
