@@ -37,8 +37,7 @@ class Commands(TyperGroup):
 def end_well(command: Callable[[], Any], *, debug: bool) -> Any:
     """Run a command and turn what it raises into a sentence on standard error and an exit code."""
     try:
-        value = command()
-        sys.stdout.flush()
+        return _and_flush(command)
     except (typer.Exit, typer.Abort, TyperException):
         raise
     except BrokenPipeError:
@@ -49,7 +48,15 @@ def end_well(command: Callable[[], Any], *, debug: bool) -> Any:
         raise typer.Exit(INTERRUPTED) from None
     except Exception as error:  # the outermost edge: no traceback that nobody asked for
         raise typer.Exit(tell(error, debug=debug)) from None
-    return value
+
+
+def _and_flush(command: Callable[[], Any]) -> Any:
+    """Nothing stays in a buffer, where the interpreter would meet a broken pipe or a full disk too late to be heard."""
+    try:
+        return command()
+    finally:
+        if not sys.stdout.closed:  # a tool may have closed it
+            sys.stdout.flush()
 
 
 def tell(error: Exception, *, debug: bool) -> int:
@@ -58,16 +65,21 @@ def tell(error: Exception, *, debug: bool) -> int:
         err().write(neutralise("".join(traceback.format_exception(error))))
     if isinstance(error, WieldyError):
         say(str(error))
-        for remark in getattr(error, "__notes__", ()):
-            note(remark)
+        _tell_notes(error)
         return WRONG_USAGE if isinstance(error, UsageError) else FAILED
     if isinstance(error, OSError):
         say(f"the system refused: {error}")
         discard_output()
         return FAILED
-    hint = "" if debug else " Run `wieldy --debug ...` to see where, and please report it."
-    say(f"this is a fault in wieldy: {type(error).__name__}: {error}.{hint}")
+    hint = "" if debug else "\nRun `wieldy --debug ...` to see where, and please report it."
+    say(f"this is a fault in wieldy: {type(error).__name__}: {error}{hint}")
+    _tell_notes(error)
     return FAILED
+
+
+def _tell_notes(error: Exception) -> None:
+    for remark in getattr(error, "__notes__", ()):
+        note(remark)
 
 
 def say(message: str) -> None:

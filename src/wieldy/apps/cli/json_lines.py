@@ -41,7 +41,8 @@ class JsonLines:
         """Give standard output back; calling it again does nothing."""
         if self._lines.closed:
             return
-        sys.stdout.flush()
+        if not sys.stdout.closed:  # a tool may have closed it
+            sys.stdout.flush()
         os.dup2(self._descriptor, 1)
         self._lines.close()
 

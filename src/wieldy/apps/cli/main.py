@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from wieldy.apps.cli import doctor, lint, run, runs, show
-from wieldy.apps.cli.failures import INTERRUPTED, Commands
+from wieldy.apps.cli.failures import INTERRUPTED, Commands, tell
 from wieldy.apps.cli.terminal import flush_streams, prepare_streams
 
 app = typer.Typer(
@@ -62,6 +62,8 @@ def main() -> None:
             flush_streams()
             os._exit(INTERRUPTED)
         raise
+    except OSError as error:  # the help itself cannot be written
+        raise SystemExit(tell(error, debug=False)) from None
 
 
 if __name__ == "__main__":

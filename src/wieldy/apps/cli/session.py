@@ -21,7 +21,7 @@ from wieldy.apps.cli.failures import INTERRUPTED, note
 from wieldy.apps.cli.journals import default_journal
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.tools_file import load_tools
-from wieldy.core.errors import UsageError, WieldyError
+from wieldy.core.errors import UsageError
 from wieldy.core.events import RunEvent, RunStarted
 from wieldy.core.limits import Limits
 from wieldy.run.policy import allow_all
@@ -90,7 +90,7 @@ def answer(session: Session) -> int:
         watched.output.close()
         note(_interrupted(session, watched.run_id))
         return INTERRUPTED
-    except WieldyError as error:
+    except Exception as error:
         watched.output.fail(error, run_id=watched.run_id)
         if watched.run_id is not None:
             error.add_note(f"What happened up to here is recorded: {_show_command(session, watched.run_id)}")
