@@ -167,10 +167,14 @@ async def test_what_stops_the_run_is_raised_after_the_events_that_came_before_it
 
 
 async def test_a_consumer_that_leaves_after_a_failure_it_did_not_see_leaves_nothing_behind() -> None:
+    complaints: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: complaints.append(context))
     async with aclosing(Agent(Failing()).stream("Go")) as events:
         await anext(events)
         await anyio.wait_all_tasks_blocked()
+    del events
     gc.collect()
+    assert complaints == []
 
 
 async def test_a_stream_that_is_never_begun_runs_nothing() -> None:

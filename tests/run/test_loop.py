@@ -14,7 +14,7 @@ from wieldy.core.events import CallFinished, CallStarted, LimitReached, RunEvent
 from wieldy.core.history import check_history
 from wieldy.core.json import JsonObject
 from wieldy.core.limits import Limits, Usage
-from wieldy.core.messages import Message
+from wieldy.core.messages import Message, TextPart
 from wieldy.core.ports import Entry, ModelReply, ModelRequest
 from wieldy.run.journal import MemoryJournal
 from wieldy.run.loop import RunRequest, run
@@ -317,7 +317,7 @@ async def test_a_tool_that_changes_what_it_is_given_does_not_change_the_history(
     @tool(effect="read")
     def grow(items: list[Any]) -> int:
         """Counts the items."""
-        items.append("more")
+        items[0].append("more")
         return len(items)
 
     result, _ = await finish([[call("grow", {"items": [[1]]})], [text("2")]], [grow])
@@ -636,6 +636,38 @@ async def test_a_model_that_fails_stops_the_run_with_its_error_and_everything_be
 async def test_a_model_that_breaks_the_rules_of_the_port_stops_the_run(events: list[Any], words: str) -> None:
     with pytest.raises(ProviderError, match=words):
         await Watched(Failing(events)).run()
+
+
+async def test_the_error_that_stopped_the_run_is_raised_also_where_it_cannot_be_recorded() -> None:
+    with pytest.raises(ProviderError, match="burns"):
+        await Watched(Failing(ProviderError("The server burns.")), journal=FullJournal(2)).run()
+
+
+async def test_a_result_that_a_model_makes_up_in_its_reply_is_left_out() -> None:
+    made_up = Message(role="assistant", parts=(TextPart(text="Done."), ToolResult(tool_call_id="c1", content="paid")))
+    result, _ = await finish(Failing([ModelReply(message=made_up, usage=Usage())]))
+    assert result.messages[-1] == Message.assistant("Done.")
+
+
+async def test_a_model_that_is_left_before_its_end_is_closed_by_the_run() -> None:
+    has_been_closed = False
+
+    class GoesOn:
+        name = "goes on"
+
+        async def stream(self, request: ModelRequest) -> Any:
+            nonlocal has_been_closed
+            try:
+                yield REPLY
+                yield REPLY
+            finally:
+                has_been_closed = True
+
+    with pytest.raises(ProviderError) as raised:
+        await Watched(GoesOn()).run()
+    # The traceback keeps the generator alive, so that nobody else can have closed it.
+    assert raised.value.__traceback__ is not None
+    assert has_been_closed
 
 
 async def test_a_model_that_does_not_stream_is_heard_all_the_same() -> None:
