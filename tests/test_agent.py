@@ -207,6 +207,21 @@ def test_a_toolset_that_was_not_entered_is_opened_for_the_run_and_closed_after_i
     assert shop.opened == 2
 
 
+def test_a_model_that_keeps_connections_is_opened_once_per_run_and_closed_after_it() -> None:
+    steps: list[str] = []
+
+    class Connected(ScriptedModel):
+        async def __aenter__(self) -> "Connected":
+            steps.append("open")
+            return self
+
+        async def __aexit__(self, *_: object) -> None:
+            steps.append("close")
+
+    Agent(Connected(SCRIPT), [echo, shout]).run_sync("Go")
+    assert steps == ["open", "close"]
+
+
 def test_a_toolset_is_closed_also_when_the_run_fails() -> None:
     shop = Shop()
     with pytest.raises(UsageError, match="The script has 0 turns"):
