@@ -95,6 +95,7 @@ async def test_a_key_for_openai_is_not_sent_to_a_server_that_is_named_by_its_add
         ("local:", "Expected a path after 'local:'"),
         ("local:/no/such/file.gguf", "Expected a file of weights"),
         ("local:\0.gguf", "Expected a file of weights|cannot be read"),
+        ("local:~no-such-user/x.gguf", "cannot be read"),
         ("http://", "Expected an address"),
         ("http://h:99999/v1#m", "cannot be read"),
         ("http://h/v1?key=1#m", r"without a '\?'"),
