@@ -98,9 +98,14 @@ class _Repair:
         return kept
 
     def _part(self, locations: list[Location], value: JsonValue, path: Path) -> JsonValue:
+        repaired, mark = value, len(self.notes)
         for location in locations:
-            value = self.value(location, value, path)
-        return value
+            repaired = self.value(location, repaired, path)
+        # What one of several schemas made of it has to suit the others.
+        if len(locations) > 1 and not all(self.schema.part_accepts(location, repaired) for location in locations):
+            del self.notes[mark:]
+            return value
+        return repaired
 
     def _is_absent(self, places: _Places, schemas: list[Location], name: str) -> bool:
         required = any(name in names for _, schema in places if isinstance(names := schema.get("required"), list))

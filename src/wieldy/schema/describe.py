@@ -9,7 +9,7 @@ import json
 from typing import TypeAlias
 
 from wieldy.core.json import JsonObject, JsonValue
-from wieldy.schema.resolve import Location, alternatives, at, chain
+from wieldy.schema.resolve import Location, alternatives, at, conjunction, merged
 
 FORMATS: dict[str, tuple[str, str]] = {
     "date-time": ("a date and time", "2026-01-31T09:30:00Z"),
@@ -72,7 +72,7 @@ def describe(document: JsonObject, location: Location, *, nesting: int = 0) -> s
     if branches:
         phrases = [describe(document, branch, nesting=nesting + 1) for branch in branches]
         return " or ".join(dict.fromkeys(phrases))
-    schema = _merged(document, location)
+    schema = merged(document, location)
     if "const" in schema:
         return _literal(schema["const"])
     choices = schema.get("enum")
@@ -84,23 +84,12 @@ def describe(document: JsonObject, location: Location, *, nesting: int = 0) -> s
     return _noun(named, schema, document, location, nesting) if isinstance(named, str) else "a value"
 
 
-def _merged(document: JsonObject, location: Location) -> JsonObject:
-    merged: JsonObject = {}
-    for place, schema in chain(document, location):
-        parts = schema.get("allOf")
-        for index in range(len(parts) if isinstance(parts, list) else 0):
-            for _, part in chain(document, (*place, "allOf", index)):
-                merged = {**part, **merged}
-        merged = {**schema, **merged}
-    return merged
-
-
 def _noun(name: str, schema: JsonObject, document: JsonObject, location: Location, nesting: int) -> str:
     noun = _NOUNS.get(name, "a value")
     if name == "string":
         noun = _formatted(schema.get("format"))
     elif name == "array" and isinstance(schema.get("items"), dict):
-        items = next(place for place, part in chain(document, location) if "items" in part)
+        items = next(place for place, part in conjunction(document, location) if isinstance(part.get("items"), dict))
         phrase = describe(document, (*items, "items"), nesting=nesting + 1)
         noun = f"an array, each item {phrase}" if phrase != "a value" else noun
     elif name == "object":

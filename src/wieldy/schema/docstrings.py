@@ -27,6 +27,7 @@ _GOOGLE = google.GoogleParser(
     ]
 )
 _OTHER_STYLES = (DocstringStyle.NUMPYDOC, DocstringStyle.REST, DocstringStyle.EPYDOC)
+_NO_PROSE = "(none)"
 _NOTES = {"note": "Note", "notes": "Note", "warning": "Warning", "warnings": "Warning"}
 
 
@@ -52,15 +53,15 @@ def read_docstring(text: str | None) -> Documentation:
     if not readings:
         return Documentation(prose=_joined(clean))
     best = max(readings, key=lambda reading: (len(reading.params), len(reading.meta)))
-    return Documentation(prose=_prose(best), parameters=_parameters(best))
+    return Documentation(prose=_prose(best).removeprefix(_NO_PROSE), parameters=_parameters(best))
 
 
 def _headed(text: str) -> str:
-    """A docstring that begins with a section's title, put so that the title is seen as one: its lines are indented."""
+    """A docstring that begins with a section's title, put so that it is seen as one: indented, after some prose."""
     title, _, rest = text.partition("\n")
-    if title not in {"Args:", "Arguments:", "Parameters:", "Params:"} or not rest or rest[0].isspace():
+    if title not in {"Args:", "Arguments:", "Parameters:", "Params:"}:
         return text
-    return f"{title}\n" + "\n".join(f"    {line}" if line else line for line in rest.split("\n"))
+    return f"{_NO_PROSE}\n\n{title}\n" + "\n".join(f"    {line}" for line in rest.split("\n"))
 
 
 def _readings(text: str) -> Iterator[Docstring]:

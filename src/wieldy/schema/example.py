@@ -15,7 +15,7 @@ from wieldy.core.json import JsonObject, JsonValue, canonical_json
 from wieldy.schema.compiled import CompiledSchema
 from wieldy.schema.describe import FORMATS
 from wieldy.schema.patterns import text_matching
-from wieldy.schema.resolve import Location, alternatives, conjunction
+from wieldy.schema.resolve import Location, alternatives, conjunction, merged
 
 _MAX_NESTING = 12
 _MAX_PROPOSALS = 60
@@ -61,7 +61,7 @@ class _Proposals:
         return list(found.values())
 
     def _proposals(self, location: Location, nesting: int) -> Iterator[JsonValue]:
-        schema = self._merged(location)
+        schema = merged(self.document, location)
         if "const" in schema:
             yield schema["const"]
         for keyword in ("examples", "enum"):
@@ -72,12 +72,6 @@ class _Proposals:
         yield from self._of_alternatives(location, nesting)
         for name in _types(schema):
             yield from self._of_type(name, schema, location, nesting)
-
-    def _merged(self, location: Location) -> JsonObject:
-        merged: JsonObject = {}
-        for _, schema in reversed(conjunction(self.document, location)):
-            merged |= schema
-        return merged
 
     def _of_alternatives(self, location: Location, nesting: int) -> Iterator[JsonValue]:
         branches = alternatives(self.document, location)
@@ -130,12 +124,20 @@ class _Proposals:
     ) -> Iterator[dict[str, JsonValue]]:
         filled: dict[str, JsonValue] = {}
         for name in names:
-            own = places.get(name)
-            values = self.fitting(own[0], 1, nesting + 1) if own else ["text"]
-            if not values:
+            value = next(self._suiting(places.get(name, []), nesting), None)
+            if value is None:
                 return
-            filled[name] = values[0]
+            filled[name] = value[0]
         yield filled
+
+    def _suiting(self, places: list[Location], nesting: int) -> Iterator[tuple[JsonValue]]:
+        """Values that fit at all places at once, each in a tuple of its own, because null is a value too."""
+        if not places:
+            yield ("text",)
+        for place in places:
+            for value in self.fitting(place, 1 if len(places) == 1 else _MAX_PROPOSALS, nesting + 1):
+                if all(self.schema.part_accepts(other, value) for other in places):
+                    yield (value,)
 
     def _arrays(self, schema: JsonObject, location: Location, nesting: int) -> Iterator[JsonValue]:
         first, rest = schema.get("prefixItems"), schema.get("items", True)

@@ -85,6 +85,17 @@ def conjunction(document: JsonObject, location: Location) -> list[tuple[Location
     return list(found.items())
 
 
+def merged(document: JsonObject, location: Location) -> JsonObject:
+    """The keywords of all schemas that hold at once at the location, as one; of a repeated one the nearest is kept.
+
+    Good enough for words and proposals, not for deciding what fits.
+    """
+    together: JsonObject = {}
+    for _, schema in reversed(conjunction(document, location)):
+        together |= schema
+    return together
+
+
 def alternatives(document: JsonObject, location: Location) -> tuple[Location, ...]:
     """The branches of the schema's `anyOf` and `oneOf`, through references."""
     return tuple(
