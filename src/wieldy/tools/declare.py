@@ -221,7 +221,7 @@ def _text(text: object, field: str, subject: str) -> str | None:
         return None
     if not isinstance(text, str) or not text.strip():
         raise ToolSignatureError(f"{subject}: expected {field} to be a text, found {text!r}.")
-    return inspect.cleandoc(text)
+    return inspect.cleandoc(text).strip()
 
 
 def _examples(examples: object, signature: Signature, schema: CompiledSchema, subject: str) -> tuple[JsonObject, ...]:

@@ -69,7 +69,8 @@ def _missing_description(tool: Tool) -> str | None:
 
 def _vague_description(tool: Tool) -> str | None:
     text = tool.definition.description
-    if not 0 < len(split_words(text)) < MIN_DESCRIPTION_WORDS and not _PLACEHOLDER.search(text):
+    words = len(split_words(text))
+    if words == 0 or (words >= MIN_DESCRIPTION_WORDS and not _PLACEHOLDER.search(text)):
         return None
     return f"has a vague description: {_cut(text)!r}. Say what it does, to what, and what it returns."
 
@@ -166,7 +167,7 @@ def _keyed_without_key(tool: Tool) -> str | None:
 def _missing_examples(tool: Tool) -> str | None:
     properties = _properties(tool.definition)
     is_nested = any(
-        len(location) > 2 and "properties" in schema for location, schema in subschemas(tool.definition.input_schema)
+        bool(location) and "properties" in schema for location, schema in subschemas(tool.definition.input_schema)
     )
     if tool.definition.examples or (len(properties) < COMPLEX_PARAMETERS and not is_nested):
         return None

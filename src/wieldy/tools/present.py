@@ -113,4 +113,5 @@ def _mended(value: JsonValue) -> JsonValue:
 
 
 def _whole_characters(text: str) -> str:
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    # By way of UTF-16, so that two halves that belong together become one character.
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

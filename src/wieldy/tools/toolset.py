@@ -13,7 +13,7 @@ from types import MethodType, TracebackType
 from typing import Self, TypeAlias, cast
 
 from wieldy.core.calls import ToolDefinition
-from wieldy.core.errors import UsageError
+from wieldy.core.errors import ToolSignatureError, UsageError
 from wieldy.schema import nearest
 from wieldy.tools.callables import AnyFunction
 from wieldy.tools.declare import tool
@@ -140,7 +140,7 @@ def _part(item: object) -> Tool | Toolset:
         raise UsageError(f"Expected a tool, a function or a toolset, found {type(item).__name__} {item!r:.80}.")
     made = tool(item)
     if made.has_receiver:
-        raise UsageError(
+        raise ToolSignatureError(
             f"The tool {made.name!r} is a method without its object. Give the tool of an object instead of the class's."
         )
     return made

@@ -1,0 +1,195 @@
+"""Every result becomes text that a model can read, and JSON where it has that form."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import datetime as dt
+import decimal
+import itertools
+import json
+import uuid
+from collections.abc import Callable
+from enum import Enum, StrEnum
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, TypeAdapter, computed_field
+
+from wieldy.tools import tool
+from wieldy.tools.present import NOTHING, present
+
+
+class Weather(BaseModel):
+    city: str
+    degrees: float
+    at: dt.datetime | None = None
+
+
+class Secretive(Weather):
+    password: str = "secret"
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    note: object = None
+
+
+class Color(Enum):
+    RED = "red"
+
+
+class Size(StrEnum):
+    S = "s"
+
+
+class Plain:
+    pass
+
+
+class Talking:
+    def __str__(self) -> str:
+        return "a talking thing"
+
+
+class Broken:
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+class Array:
+    def tolist(self) -> list[int]:
+        return [1, 2]
+
+
+class Computed(BaseModel):
+    @computed_field
+    @property
+    def bad(self) -> int:
+        raise KeyError("bad")
+
+
+@pytest.mark.parametrize(
+    ("value", "content", "structured"),
+    [
+        ("text", "text", None),
+        ("", "", None),
+        (None, NOTHING, None),
+        (3, "3", 3),
+        (True, "true", True),
+        (2.5, "2.5", 2.5),
+        (
+            Weather(city="Rome", degrees=20),
+            '{"city": "Rome", "degrees": 20.0, "at": null}',
+            {"city": "Rome", "degrees": 20.0, "at": None},
+        ),
+        (Point(1), '{"x": 1, "note": null}', {"x": 1, "note": None}),
+        ([Point(1)], '[{"x": 1, "note": null}]', [{"x": 1, "note": None}]),
+        (dt.datetime(2026, 1, 31, 9, 30), "2026-01-31T09:30:00", "2026-01-31T09:30:00"),
+        ({"day": dt.date(2026, 1, 31)}, '{"day": "2026-01-31"}', {"day": "2026-01-31"}),
+        (dt.timedelta(hours=1), "PT1H", "PT1H"),
+        (decimal.Decimal("1.10"), "1.10", "1.10"),
+        (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000001"),
+        (Path("a/b"), "a/b", "a/b"),
+        (Color.RED, "red", "red"),
+        (Size.S, "s", "s"),
+        ((1, "a"), '[1, "a"]', [1, "a"]),
+        ({1}, "[1]", [1]),
+        ({1: "a", (2, 3): "b"}, '{"1": "a", "2,3": "b"}', {"1": "a", "2,3": "b"}),
+        ({"ü": "日本"}, '{"ü": "日本"}', {"ü": "日本"}),
+        (b"text", "text", None),
+        (b"\xff\xfe", "The tool returned 2 bytes that are not text.", None),
+        ({"a": b"\xff"}, '{"a": "_w=="}', {"a": "_w=="}),
+        (float("nan"), "nan", "nan"),
+        ({"a": [float("inf")]}, '{"a": ["inf"]}', {"a": ["inf"]}),
+        ("a\ud800b", "a�b", None),
+        ("\ud83d\ude00", "😀", None),
+        (["\ud800"], '["�"]', ["�"]),
+        (Array(), "[1, 2]", [1, 2]),
+        ({"a": Array()}, '{"a": [1, 2]}', {"a": [1, 2]}),
+        (Talking(), "a talking thing", "a talking thing"),
+        ({"a": Plain()}, '{"a": "a Plain object"}', {"a": "a Plain object"}),
+        (ValueError("no"), "ValueError: no", "ValueError: no"),
+    ],
+)
+def test_values_are_shown(value: Any, content: str, structured: Any) -> None:
+    assert present(value, None) == (content, structured)
+
+
+def circular() -> list[Any]:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+def deep() -> list[Any]:
+    value: list[Any] = []
+    for _ in range(10_000):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("make", [circular, deep, lambda: 10**5000, Broken, lambda: {"a": Broken()}, Computed])
+def test_what_cannot_be_shown_is_said_in_words(make: Callable[[], Any]) -> None:
+    value = make()
+    content, structured = present(value, None)
+    assert content.startswith(f"The tool ran, but the {type(value).__name__} that it returned cannot be shown")
+    assert "Traceback" not in content
+    assert structured is None
+
+
+def test_what_would_have_to_be_run_is_not() -> None:
+    async def later() -> None: ...
+
+    coroutine = later()
+    for value in (itertools.count(), (x for x in "ab"), map(str, [1]), coroutine):
+        content, structured = present(value, None)
+        assert "instead of a result; it has to return a list or a value" in content
+        assert structured is None
+    asyncio.run(coroutine)
+
+
+def test_a_declared_type_decides_what_is_told() -> None:
+    adapter = TypeAdapter(Weather)
+    content, structured = present(Secretive(city="Rome", degrees=20), adapter)
+    assert "secret" not in content
+    assert set(structured) == {"city", "degrees", "at"}
+
+
+def test_what_is_not_of_the_declared_type_is_shown_as_what_it_is() -> None:
+    assert present(["a", "b"], TypeAdapter(Weather)) == ('["a", "b"]', ["a", "b"])
+    assert present(b"\xff", TypeAdapter(bytes)) == ("The tool returned 1 bytes that are not text.", None)
+
+
+def test_none_of_a_tool_that_may_return_none_is_null() -> None:
+    @tool
+    def find() -> Weather | None: ...
+
+    assert find.present(None) == ("null", None)
+
+
+def test_a_text_with_an_output_schema_is_structured_too() -> None:
+    assert present("a", TypeAdapter(str)) == ("a", "a")
+
+
+@given(
+    st.recursive(
+        st.one_of(
+            st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary(), st.dates(), st.just(Plain())
+        ),
+        lambda parts: st.one_of(
+            st.lists(parts, max_size=3),
+            st.tuples(parts),
+            st.dictionaries(st.one_of(st.text(), st.integers()), parts, max_size=3),
+        ),
+        max_leaves=8,
+    )
+)
+def test_any_value_becomes_text_and_strict_json(value: Any) -> None:
+    content, structured = present(value, None)
+    content.encode()
+    json.dumps(structured, allow_nan=False).encode()
