@@ -6,21 +6,12 @@ Deliberately not here: where weights come from and whether they are right (`wiel
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import Protocol
 
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from wieldy.apps.cli.terminal import Terminal, err
 from wieldy.connect.models.weights import EMBEDDED, fetch
-
-
-class ProgressView(Protocol):
-    """Told how far a fetch is."""
-
-    def __call__(self, bytes_done: int, bytes_total: int, words: str, /) -> None:
-        """`words` say what is going on."""
-        ...
 
 
 def fetch_embedded() -> None:
@@ -58,7 +49,7 @@ class Bar:
         progress.update(self._task, completed=bytes_done)
 
     def _begin(self) -> Progress:
-        self._terminal.block(Text(f"The embedded model, {EMBEDDED.name}, is fetched once and then kept."))
+        self._terminal.block(Text(f"The embedded model, {EMBEDDED.name}, is made ready; this is done once."))
         columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
         self._progress = Progress(*columns, console=self._terminal, transient=True)
         return self._stack.enter_context(self._progress)

@@ -5,6 +5,7 @@ Deliberately not here: how events look (`event_view`, `event_json`) and what is 
 
 from __future__ import annotations
 
+import shlex
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,18 +104,19 @@ def answer(session: Session) -> int:
 def _agent(session: Session, output: Output) -> Agent:
     if not session.prompt.strip():
         raise UsageError("PROMPT is empty. Write what the model shall do.")
-    tools = load_tools(session.tools_files)
-    if session.model.strip().lower() == "local":
-        fetch_embedded()
-    return Agent(
+    agent = Agent(
         session.model,
-        tools=[tools],
+        tools=[load_tools(session.tools_files)],
         instructions=session.instructions,
         journal=session.journal or default_journal(),
         limits=Limits() if session.turns is None else Limits(turns=session.turns),
         policy=AskingPolicy(before_question=output.make_room) if session.ask else allow_all,
         strategy=session.strategy,
     )
+    # Last, because it may take minutes and everything else that can be wrong is known by then.
+    if session.model.strip().lower() == "local":
+        fetch_embedded()
+    return agent
 
 
 async def _stream(agent: Agent, prompt: str, watched: Watched) -> None:
@@ -130,5 +132,5 @@ def _interrupted(session: Session, run_id: str | None) -> str:
 
 
 def _show_command(session: Session, run_id: str) -> str:
-    journal = "" if session.journal is None else f" --journal {session.journal}"
+    journal = "" if session.journal is None else f" --journal {shlex.quote(str(session.journal))}"
     return f"wieldy show {run_id}{journal}"
