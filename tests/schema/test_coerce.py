@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wieldy.schema import CompiledSchema, coerce, example
+from wieldy.schema.coerce import MAX_NOTES
 
 
 def shape(*required: str, **properties: Any) -> dict[str, Any]:
@@ -147,6 +148,25 @@ def test_alternatives_that_multiply_end() -> None:
     for _ in range(60):
         value = {"next": value}
     assert coerce(schema, value) == (value, ())
+
+
+def test_a_schema_whose_parts_all_refer_to_all_others_is_given_up_on() -> None:
+    count = 60
+    everything = {"anyOf": [{"$ref": f"#/$defs/D{index}"} for index in range(count)]}
+    definitions = {f"D{index}": everything for index in range(count)}
+    schema = CompiledSchema({"$defs": definitions, "$ref": "#/$defs/D0"})
+    value: Any = {"a": "1"}
+    assert coerce(schema, value) == (value, ())
+    assert schema.violations(value) == ()
+    example(schema)
+
+
+def test_many_repairs_are_counted_instead_of_listed() -> None:
+    schema = CompiledSchema({"type": "array", "items": INTEGER})
+    value, notes = coerce(schema, ["1"] * 1000)
+    assert value == [1] * 1000
+    assert len(notes) == MAX_NOTES + 1
+    assert notes[-1] == "and 980 more of this kind"
 
 
 # ── laws ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

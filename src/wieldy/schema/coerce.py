@@ -16,16 +16,20 @@ import re
 from typing import TypeAlias
 
 from wieldy.core.json import JsonObject, JsonValue, canonical_json
-from wieldy.schema.compiled import CompiledSchema
+from wieldy.schema.compiled import CompiledSchema, PartsExhaustedError
 from wieldy.schema.resolve import Location, accepted_types, alternatives, conjunction, type_of
 from wieldy.schema.violations import Path, render_path
-from wieldy.schema.wellformed import malformed
+from wieldy.schema.wellformed import MAX_DEPTH, malformed
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WORDS: dict[str, JsonValue] = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
+MAX_NOTES = 20
+"""Repairs that are told one by one; of a long array with one mistake in each item, the rest is only counted."""
 _EXACT = 2**53
 """Fractions are whole numbers for certain only below this."""
 _Places: TypeAlias = "list[tuple[Location, JsonObject]]"
+_MAX_NESTING = 2 * MAX_DEPTH + 12
+"""An alternative at each level of the deepest value, and some more; alternatives may lead to themselves."""
 _MAX_STEPS = 20_000
 """Subschemas looked at before repairing stops: alternatives within alternatives can multiply without end."""
 
@@ -35,8 +39,14 @@ def coerce(schema: CompiledSchema, value: JsonValue) -> tuple[JsonValue, tuple[s
     if next(malformed(value), None) is not None:
         return value, ()
     repair = _Repair(schema)
-    repaired = repair.value((), value, ())
-    return (repaired, tuple(repair.notes)) if repair.notes else (value, ())
+    try:
+        repaired = repair.value((), value, ())
+    except PartsExhaustedError:
+        return value, ()
+    if not repair.notes:
+        return value, ()
+    more = len(repair.notes) - MAX_NOTES
+    return repaired, (*repair.notes[:MAX_NOTES], *([f"and {more} more of this kind"] if more > 0 else []))
 
 
 class _Repair:
@@ -47,11 +57,18 @@ class _Repair:
         self.document = schema.document
         self.notes: list[str] = []
         self.steps = 0
+        self.nesting = 0
 
     def value(self, location: Location, value: JsonValue, path: Path) -> JsonValue:
         self.steps += 1
-        if self.steps > _MAX_STEPS:
+        if self.steps > _MAX_STEPS or self.nesting > _MAX_NESTING:
             return value
+        self.nesting += 1
+        repaired = self._value(location, value, path)
+        self.nesting -= 1
+        return repaired
+
+    def _value(self, location: Location, value: JsonValue, path: Path) -> JsonValue:
         if isinstance(value, float):
             return self._fraction(location, value, path)
         if isinstance(value, str):

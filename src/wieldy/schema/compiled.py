@@ -25,6 +25,13 @@ FormatChecks: TypeAlias = Mapping[str, Callable[[str], bool]]
 MAX_DESCRIPTION_CHARACTERS = 100
 """Of what a missing property means; the model has the whole in the tool's definition."""
 _URI = "urn:schema"
+_MAX_PARTS_CHARACTERS = 5_000_000
+"""Every part that is asked about is compiled with all that it refers to: so many times the document, at most."""
+_MIN_PARTS = 20
+
+
+class PartsExhaustedError(Exception):
+    """So many parts of one schema were asked about that it is not worth asking on; whoever asked does without."""
 
 
 class CompiledSchema:
@@ -38,7 +45,7 @@ class CompiledSchema:
         UsageError: The document is no JSON Schema, or refers outside itself.
     """
 
-    __slots__ = ("_formats", "_parts", "_registry", "_validator", "document")
+    __slots__ = ("_formats", "_max_parts", "_parts", "_registry", "_validator", "document")
 
     def __init__(self, document: JsonObject, *, formats: FormatChecks | None = None) -> None:
         self.document = document
@@ -51,14 +58,21 @@ class CompiledSchema:
             # The first line says what is wrong; the rest repeats the whole schema.
             reason = str(error).partition("\n")[0]
             raise UsageError(f"Expected a JSON Schema (2020-12) without outside references, found: {reason}") from error
+        self._max_parts = max(_MIN_PARTS, _MAX_PARTS_CHARACTERS // len(str(document)))
 
     def accepts(self, value: object) -> bool:
         """Whether the value fits."""
         return next(malformed(value), None) is None and self._validator.is_valid(value)
 
     def part_accepts(self, location: Location, value: JsonValue) -> bool:
-        """Whether a well-formed value fits the subschema at the location."""
+        """Whether a well-formed value fits the subschema at the location.
+
+        Raises:
+            PartsExhaustedError: Too much would have to be compiled for this schema.
+        """
         if location not in self._parts:
+            if len(self._parts) >= self._max_parts:
+                raise PartsExhaustedError
             self._parts[location] = self._compile({"$ref": _URI + pointer(location)})
         return self._parts[location].is_valid(value)
 

@@ -59,7 +59,8 @@ _NOUNS = {
     "object": "an object",
 }
 _MAX_CHOICES = 30
-_MAX_NESTING = 4
+_MAX_NESTING = 3
+_MAX_BRANCHES = 8
 
 
 def describe(document: JsonObject, location: Location, *, nesting: int = 0) -> str:
@@ -70,7 +71,7 @@ def describe(document: JsonObject, location: Location, *, nesting: int = 0) -> s
         return "a value"
     branches = alternatives(document, location)
     if branches:
-        phrases = [describe(document, branch, nesting=nesting + 1) for branch in branches]
+        phrases = [describe(document, branch, nesting=nesting + 1) for branch in branches[:_MAX_BRANCHES]]
         return " or ".join(dict.fromkeys(phrases))
     schema = merged(document, location)
     if "const" in schema:

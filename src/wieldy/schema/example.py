@@ -12,7 +12,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 
 from wieldy.core.json import JsonObject, JsonValue, canonical_json
-from wieldy.schema.compiled import CompiledSchema
+from wieldy.schema.compiled import CompiledSchema, PartsExhaustedError
 from wieldy.schema.describe import FORMATS
 from wieldy.schema.patterns import text_matching
 from wieldy.schema.resolve import Location, alternatives, conjunction, merged
@@ -34,7 +34,10 @@ def example(schema: CompiledSchema, *, include: Collection[str] = ()) -> JsonVal
         schema: What it must fit.
         include: Optional properties of the whole that the example should show.
     """
-    found = _Proposals(schema, frozenset(include)).fitting((), 1)
+    try:
+        found = _Proposals(schema, frozenset(include)).fitting((), 1)
+    except PartsExhaustedError:
+        return None
     return found[0] if found else None
 
 

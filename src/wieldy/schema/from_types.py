@@ -19,8 +19,9 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from pydantic_core import PydanticSerializationError
 
 from wieldy.core.json import JsonObject, JsonValue
-from wieldy.schema.compiled import CompiledSchema, FormatChecks
+from wieldy.schema.compiled import CompiledSchema, FormatChecks, PartsExhaustedError
 from wieldy.schema.docstrings import read_docstring
+from wieldy.schema.resolve import Location
 from wieldy.schema.rewrite import inlined, ordered, rewritten, subschemas
 from wieldy.schema.wellformed import malformed
 
@@ -129,7 +130,13 @@ def _with_fitting_defaults(document: JsonObject) -> JsonObject:
     for location, schema in list(subschemas(document)):
         if "default" not in schema:
             continue
-        default = schema["default"]
-        if next(malformed(default), None) is not None or not compiled.part_accepts(location, default):
-            schema.pop("default")
+        if not _fits(compiled, location, schema["default"]):
+            del schema["default"]
     return document
+
+
+def _fits(compiled: CompiledSchema, location: Location, default: JsonValue) -> bool:
+    try:
+        return next(malformed(default), None) is None and compiled.part_accepts(location, default)
+    except PartsExhaustedError:
+        return True

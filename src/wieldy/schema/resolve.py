@@ -108,19 +108,23 @@ def alternatives(document: JsonObject, location: Location) -> tuple[Location, ..
 
 def accepted_types(document: JsonObject, location: Location) -> frozenset[str]:
     """The JSON types of which the schema may accept some value; never fewer than it does. `number` brings `integer`."""
-    return _accepted_types(document, location, {})
+    return _accepted_types(document, location, {}, 0)
 
 
-def _accepted_types(document: JsonObject, location: Location, known: dict[Location, frozenset[str]]) -> frozenset[str]:
+def _accepted_types(
+    document: JsonObject, location: Location, known: dict[Location, frozenset[str]], nesting: int
+) -> frozenset[str]:
     # Each location is worked out once, so that branches which share references, or refer to themselves, stay cheap.
     if location in known:
         return known[location]
     known[location] = types = ALL_TYPES
+    if nesting > _MAX_REFERENCES:
+        return types
     for place, schema in chain(document, location):
         types &= _named_types(schema)
         for keyword in ("anyOf", "oneOf", "allOf"):
             branches = [
-                _accepted_types(document, (*place, keyword, index), known)
+                _accepted_types(document, (*place, keyword, index), known, nesting + 1)
                 for index in range(_length(schema.get(keyword)))
             ]
             if branches and keyword == "allOf":

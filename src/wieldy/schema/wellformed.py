@@ -12,7 +12,7 @@ from typing import cast
 
 from wieldy.schema.violations import Path, Violation
 
-MAX_DEPTH = 100
+MAX_DEPTH = 64
 """Levels of nesting that are accepted; far beyond any arguments, far below every parser's recursion limit."""
 
 
