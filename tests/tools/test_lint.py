@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -208,6 +210,13 @@ def test_every_rule_has_its_own_name_and_every_message_names_its_tool() -> None:
     for finding in findings:
         assert isinstance(finding, Finding)
         assert "`bad`" in finding.message
+
+
+def test_the_guide_lists_every_rule_with_its_severity() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "lint.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `([a-z-]+)` \| (error|warning|note) \|", page, flags=re.MULTILINE)
+    of_sets = [("description-same", "error"), ("alike", "warning"), ("set-cost", "warning"), ("set-size", "warning")]
+    assert listed == [*((rule.name, rule.severity) for rule in RULES), *of_sets]
 
 
 def test_a_longer_tool_costs_more_and_other_alphabets_count() -> None:
