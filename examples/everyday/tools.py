@@ -15,8 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from wieldy import tool
-from wieldy.core.errors import ToolError
+from wieldy import ToolError, tool
 
 FOLDER = Path(__file__).parent
 
@@ -43,13 +42,12 @@ def get_weather(city: str) -> Weather:
     Args:
         city: The name of one city, such as "Rome".
     """
-    cities = {name.casefold(): (name, facts) for name, facts in json.loads((FOLDER / "weather.json").read_text()).items()}
-    found = cities.get(city.split(",")[0].strip().casefold())
-    if found is None:
-        known = ", ".join(name for name, _ in cities.values())
-        raise ToolError(f"No weather is known for {city!r}. Known cities: {known}.")
-    name, facts = found
-    return Weather(city=name, **facts)
+    cities = json.loads((FOLDER / "weather.json").read_text(encoding="utf-8"))
+    wanted = city.partition(",")[0].strip().casefold()
+    name = next((known for known in cities if known.casefold() == wanted), None)
+    if name is None:
+        raise ToolError(f"No weather is known for {city!r}. Known cities: {', '.join(cities)}.")
+    return Weather(city=name, **cities[name])
 
 
 @tool(
@@ -69,13 +67,13 @@ def calculate(expression: str) -> str:
     try:
         value = _evaluate(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, ValueError, TypeError, ZeroDivisionError, OverflowError, RecursionError) as error:
-        raise ToolError(f"Cannot work out {expression!r}: {error}. Write one expression such as 12.5 * (3 + 4).") from None
+        raise ToolError(f"Cannot work out {expression!r}: {error}. Write one such as 12.5 * (3 + 4).") from None
     return f"{round(value, 10):.10f}".rstrip("0").rstrip(".")
 
 
 @tool(
     effect="read",
-    use_when="the answer is something personal that the user may have noted: home, family, travel, car, kitchen, sport, work",
+    use_when="the answer is something that the user may have noted: home, family, travel, car, kitchen, sport, work",
     examples=[{"query": "dentist appointment"}],
 )
 def search_notes(query: str) -> list[str]:
@@ -101,7 +99,13 @@ def search_notes(query: str) -> list[str]:
     return best[:2]
 
 
-_COMMON = frozenset("a an and are at do does for from have how i in is it its me much my of on our the to we what when where which who will with".split())
+_COMMON = frozenset(
+    re.findall(
+        r"\w+",
+        "a an and are at do does for from have how i in is it its me much my of on our the to we what when where "
+        "which who will with",
+    )
+)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -154,3 +154,14 @@ def test_a_choice_of_nothing_is_refused(options: list[str]) -> None:
 def test_a_schema_that_no_text_can_fit_is_refused() -> None:
     with pytest.raises(GrammarError, match="cannot be compiled"):
         json_schema({"type": "integer", "minimum": 5, "maximum": 3})
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(), text=st.sampled_from([")", ")\n", '"', "\\", "é)\x7f"]))
+def test_a_grammar_followed_by_a_text_is_both_in_this_order(seed: int, text: str) -> None:
+    for grammar in (choice(["a", "ab"]), json_schema(SCHEMAS[0])):
+        written = walk(grammar.followed_by(text).followed_by("end"), BYTES, seed)
+        assert written.endswith(text + "end")
+        matcher = Matcher(grammar, BYTES)
+        assert matcher.accept_text(written.removesuffix(text + "end"))
+        assert matcher.is_accepting

@@ -32,6 +32,17 @@ class Grammar:
     lark: str
     unenforced: tuple[str, ...] = ()
 
+    def followed_by(self, text: str) -> Grammar:
+        """This grammar and then exactly this text.
+
+        A model's tokens may reach over the end of a value: one that wants to write `}\\n` and is only offered `}` goes
+        on with something else. What follows anyway should therefore be part of the grammar.
+        """
+        if not text:
+            return self
+        name = f"part{self.lark.count(chr(10))}"  # a grammar grows by one line each time
+        return _compiled(f"start: {name} {_literal(text)}\n{name}: {self.lark.removeprefix('start: ')}")
+
     @property
     def engine_text(self) -> str:
         """The grammar as llama.cpp takes it in its `grammar` field."""

@@ -1,0 +1,200 @@
+"""Three questions a step: what next, with which arguments, and at the end: the answer, from the results only.
+
+1. *What next?* The names of the tools and `answer()` are weighed as the next line of a session.
+2. *With which arguments?* The likely tools are tried, each under the constraint of its schema. The best call is the one
+   whose tool and values the model is surest of; a call that was made, copies an example or invents facts is set back.
+3. *The answer* is written from the request and the results alone.
+
+Deliberately not here: running calls, limits, the record (`run.loop`); prompts (`session`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from wieldy.core.calls import ToolCall, ToolChoice, ToolDefinition
+from wieldy.core.errors import ProviderError
+from wieldy.core.events import TextDelta
+from wieldy.core.json import JsonObject
+from wieldy.core.limits import Usage
+from wieldy.core.messages import Message
+from wieldy.core.ports import ModelEvent, ModelReply, ModelRequest
+from wieldy.grammar import Grammar, json_schema
+from wieldy.run.guided.grounding import choices_of, confidence, invented
+from wieldy.run.guided.port import Completion, GuidedModel
+from wieldy.run.guided.session import ANSWER, CALL_END, Session
+
+ANSWER_MARGIN: Final = 2.3
+"""How much likelier than the likeliest tool the answer must be, in nats, once there are results.
+
+Small models stop too early: they add two numbers in their head rather than with the tool that they have.
+"""
+
+ERROR_MARGIN: Final = 6.0
+"""The same after a call that failed: an error is hardly ever an answer."""
+
+CALL_MARGIN: Final = 0.0
+"""The same while there are no results. See `benchmarks/local_model.py` for the curve of what it costs and saves."""
+
+_REACH: Final = 6.0
+"""Tools this much less likely than the likeliest, in nats, are not tried."""
+
+_VALUE_WEIGHT: Final = 1.5
+_INVENTED: Final = -10.0
+_MOST_ARGUMENT_TOKENS: Final = 256
+_MOST_ANSWER_TOKENS: Final = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    name: str
+    arguments: JsonObject
+    score: float
+
+
+class Guided:
+    """A model that is led through a run by short questions; itself a model for the loop.
+
+    Args:
+        model: The model that is asked.
+        call_margin: How much likelier the answer must be than the likeliest tool while there are no results, in nats;
+            lower it to let more requests be answered without a call, raise it to let fewer.
+    """
+
+    def __init__(self, model: GuidedModel, *, call_margin: float = CALL_MARGIN) -> None:
+        self._model = model
+        self._call_margin = call_margin
+        self._grammars: dict[str, Grammar] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the model that is led."""
+        return self._model.name
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """One call, or the answer.
+
+        Raises:
+            RunError: The model could not answer.
+        """
+        session = Session.of(request)
+        meter = _Meter(request.max_output_tokens)
+        call = await self._next_call(session, request.tool_choice, meter)
+        if call is not None:
+            yield ModelReply(message=Message.assistant(calls=[call]), usage=meter.usage)
+            return
+        text, finish = "", "stop"
+        async for event in self._model.write(
+            await self._model.chat_prompt(session.question), max_tokens=meter.allow(_MOST_ANSWER_TOKENS)
+        ):
+            if isinstance(event, Completion):
+                text, finish = event.text, event.finish
+                meter.add(event.usage)
+            else:
+                yield TextDelta(text=event)
+        yield ModelReply(message=Message.assistant(text), usage=meter.usage, finish=finish)
+
+    async def _next_call(self, session: Session, choice: ToolChoice, meter: _Meter) -> ToolCall | None:
+        """The call that comes next; None if it is time to answer."""
+        tools = {tool.name: tool for tool in session.tools if choice.mode != "tool" or tool.name == choice.name}
+        if choice.mode == "none" or not tools:
+            return None
+        prompt = await self._model.chat_prompt([session.rules, *session.earlier, Message.user(session.request)])
+        prompt += session.transcript
+        likelihoods = dict.fromkeys(tools, 0.0)
+        if choice.mode == "auto" or len(tools) > 1:
+            answer = [ANSWER] if choice.mode == "auto" else []
+            weighed = await self._model.weigh(prompt, [*map(_opening, tools), *answer])
+            meter.add(weighed.usage)
+            likelihoods = {name: weighed.logprobs[_opening(name)] for name in tools}
+            if answer and weighed.logprobs[ANSWER] - self._margin(session) > max(likelihoods.values()):
+                return None
+        best = await self._best_call(session, prompt, tools, likelihoods, meter)
+        return best and ToolCall(id=f"g{len(session.steps)}", name=best.name, arguments=best.arguments)
+
+    def _margin(self, session: Session) -> float:
+        if not session.steps:
+            return self._call_margin
+        return ERROR_MARGIN if session.steps[-1].result.is_error else ANSWER_MARGIN
+
+    async def _best_call(
+        self,
+        session: Session,
+        prompt: str,
+        tools: Mapping[str, ToolDefinition],
+        likelihoods: Mapping[str, float],
+        meter: _Meter,
+    ) -> _Candidate | None:
+        best: _Candidate | None = None
+        likeliest = max(likelihoods.values())
+        for name in sorted(likelihoods, key=lambda name: likelihoods[name], reverse=True):
+            likelihood = likelihoods[name]
+            if likelihood < likeliest - _REACH or (best is not None and likelihood <= best.score):
+                break
+            candidate = await self._try(session, prompt, tools[name], likelihood, meter)
+            if candidate is not None and (best is None or candidate.score > best.score):
+                best = candidate
+        return best
+
+    async def _try(
+        self, session: Session, prompt: str, tool: ToolDefinition, likelihood: float, meter: _Meter
+    ) -> _Candidate | None:
+        """The call that the model would make with this tool; None if it is not finished or would help nobody."""
+        completion = await self._complete(prompt + _opening(tool.name), self._grammar(tool), meter)
+        text = completion.text.removesuffix(CALL_END)
+        if completion.finish == "length" or text == completion.text:
+            return None
+        arguments = cast("JsonObject", json.loads(text))
+        if session.has_made(tool.name, arguments) or _is_copied(arguments, tool, session.conversation):
+            return None
+        known = "\n".join([session.conversation, *choices_of(tool.input_schema)])
+        made_up = invented(text, completion.tokens, conversation=known)
+        score = likelihood + _VALUE_WEIGHT * confidence(text, completion.tokens) + (_INVENTED if made_up else 0.0)
+        return _Candidate(name=tool.name, arguments=arguments, score=score)
+
+    async def _complete(self, prompt: str, grammar: Grammar, meter: _Meter) -> Completion:
+        completion: Completion | None = None
+        async for event in self._model.write(prompt, max_tokens=meter.allow(_MOST_ARGUMENT_TOKENS), grammar=grammar):
+            if isinstance(event, Completion):
+                completion = event
+        if completion is None:
+            raise ProviderError(f"The model {self.name!r} ended without a completion.")
+        meter.add(completion.usage)
+        return completion
+
+    def _grammar(self, tool: ToolDefinition) -> Grammar:
+        key = json.dumps(tool.input_schema)
+        if key not in self._grammars:
+            self._grammars[key] = json_schema(tool.input_schema).followed_by(CALL_END)
+        return self._grammars[key]
+
+
+def _opening(name: str) -> str:
+    return f" {name}("
+
+
+class _Meter:
+    """What one reply has used, and what it may still write."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self.usage = Usage()
+
+    def add(self, usage: Usage) -> None:
+        self.usage += usage
+
+    def allow(self, tokens: int) -> int:
+        return tokens if self._limit is None else max(1, min(tokens, self._limit - self.usage.output_tokens))
+
+
+def _is_copied(arguments: JsonObject, tool: ToolDefinition, conversation: str) -> bool:
+    """Whether the model repeats an example of the tool of which nothing was said."""
+    said = conversation.casefold()
+    return (
+        bool(arguments)
+        and arguments in tool.examples
+        and not any(str(value).casefold() in said for value in arguments.values())
+    )
