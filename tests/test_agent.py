@@ -1,7 +1,7 @@
 """An agent as programs use it."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,12 @@ from wieldy import (
     Message,
     SqliteJournal,
     Toolset,
+    Usage,
     UsageError,
     fold,
     tool,
 )
+from wieldy.run.guided import Completion, Weighed
 from wieldy.testing import ScriptedModel, call, text
 
 anyio_test = pytest.mark.anyio
@@ -165,6 +167,24 @@ def test_a_prompt_that_cannot_be_answered_is_refused_before_anything_runs(prompt
 def test_what_cannot_be_used_is_refused_when_the_agent_is_made(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Agent(**{"model": ScriptedModel([]), **options})
+
+
+class Leadable(ScriptedModel):
+    """A model that offers what a guided one must, and says what it was asked."""
+
+    async def chat_prompt(self, messages: Sequence[Message]) -> str:
+        return "Q: "
+
+    async def weigh(self, prompt: str, options: Sequence[str]) -> Weighed:
+        return Weighed(logprobs=dict.fromkeys(options, -1.0), usage=Usage())
+
+    async def write(self, prompt: str, **_: Any) -> AsyncIterator[str | Completion]:
+        yield Completion(text="guided", tokens=(), usage=Usage())
+
+
+@pytest.mark.parametrize(("strategy", "answer"), [(None, "guided"), ("guided", "guided"), ("native", "native")])
+def test_a_model_that_can_be_guided_is_unless_the_program_says_otherwise(strategy: Any, answer: str) -> None:
+    assert Agent(Leadable([[text("native")]]), strategy=strategy).run_sync("Go").text == answer
 
 
 def test_limits_and_policy_are_the_agents() -> None:

@@ -20,6 +20,7 @@ from wieldy.core.limits import Limits
 from wieldy.core.messages import Message, messages_from
 from wieldy.run.budget import check_limits
 from wieldy.run.events import events_of
+from wieldy.run.guided import Guided, GuidedModel
 from wieldy.run.journal import MemoryJournal, SqliteJournal
 from wieldy.run.loop import Emit, RunRequest, nothing, run
 from wieldy.run.policy import Policy, allow_all
@@ -71,7 +72,8 @@ class Agent:
     ) -> None:
         check_limits(limits)
         self.toolset = tools_from(tools)
-        self.model = _led(_resolved(model), strategy)
+        self._connected = _resolved(model)
+        self.model = _led(self._connected, strategy)
         self.journal = _journal(journal)
         self.limits = limits
         self._instructions = instructions
@@ -112,7 +114,7 @@ class Agent:
     async def _run(self, messages: tuple[Message, ...], emit: Emit) -> RunResult:
         async with AsyncExitStack() as opened:
             # Connections that a model or a toolset keeps are opened once for the whole run.
-            for resource in (self.model, self.toolset):
+            for resource in (self._connected, self.toolset):
                 if isinstance(resource, AbstractAsyncContextManager):
                     await opened.enter_async_context(resource)
             request = RunRequest(
@@ -164,9 +166,13 @@ def _journal(journal: Journal | Path | str | None) -> Journal:
 def _led(model: Model, strategy: Strategy | None) -> Model:
     if strategy not in (None, "guided", "native"):
         raise UsageError(f"Expected `strategy` to be 'guided', 'native' or None, found {strategy!r}.")
+    if strategy == "native":
+        return model
+    if isinstance(model, GuidedModel):
+        return Guided(model)
     if strategy == "guided":
         raise UsageError(
-            f"The model {model.name!r} cannot be guided: only a local model can be, because its likelihoods are asked "
-            "for. Leave `strategy` out, or use 'native'."
+            f"The model {model.name!r} cannot be guided: only a model whose likelihoods can be asked for, such as a "
+            "local one, can be. Leave `strategy` out, or use 'native'."
         )
     return model
