@@ -115,7 +115,10 @@ class Annotations:
         """
         if annotation is inspect.Parameter.empty:
             return Any
-        holder = types.SimpleNamespace(__annotations__={"it": annotation})
+
+        def holder() -> None: ...
+
+        holder.__annotations__ = {"it": annotation}
         return readable(typing.get_type_hints(holder, globalns=self._globals, include_extras=True)["it"])
 
 
