@@ -97,13 +97,29 @@ class Guided:
                 yield TextDelta(text=event)
         yield ModelReply(message=Message.assistant(text), usage=meter.usage, finish=finish)
 
+    async def lead(self, request: ModelRequest) -> float:
+        """How much likelier the likeliest tool is than the answer, in nats: what `call_margin` is compared with.
+
+        Fit a margin to one's own tools with it: requests that need a call lead by more than those that do not.
+
+        Raises:
+            RunError: The model could not answer.
+        """
+        session = Session.of(request)
+        names = [tool.name for tool in session.tools]
+        weighed = await self._model.weigh(await self._prompt(session), [*map(_opening, names), ANSWER])
+        return max(weighed.logprobs[_opening(name)] for name in names) - weighed.logprobs[ANSWER]
+
+    async def _prompt(self, session: Session) -> str:
+        messages = [session.rules, *session.earlier, Message.user(session.request)]
+        return await self._model.chat_prompt(messages) + session.transcript
+
     async def _next_call(self, session: Session, choice: ToolChoice, meter: _Meter) -> ToolCall | None:
         """The call that comes next; None if it is time to answer."""
         tools = {tool.name: tool for tool in session.tools if choice.mode != "tool" or tool.name == choice.name}
         if choice.mode == "none" or not tools:
             return None
-        prompt = await self._model.chat_prompt([session.rules, *session.earlier, Message.user(session.request)])
-        prompt += session.transcript
+        prompt = await self._prompt(session)
         likelihoods = dict.fromkeys(tools, 0.0)
         if choice.mode == "auto" or len(tools) > 1:
             answer = [ANSWER] if choice.mode == "auto" else []
