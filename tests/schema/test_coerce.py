@@ -127,6 +127,11 @@ def test_references_are_followed() -> None:
     assert notes == ('`value`: the text "1" was read as 1', '`next.value`: the text "2" was read as 2')
 
 
+def test_properties_by_pattern_are_repaired_and_odd_patterns_are_left_alone() -> None:
+    schema = CompiledSchema({"type": "object", "patternProperties": {"^n_": INTEGER, "\\p{Lu}$": INTEGER}})
+    assert coerce(schema, {"n_a": "1", "other": "1", "sumA": "2"})[0] == {"n_a": 1, "other": "1", "sumA": "2"}
+
+
 def test_parts_of_all_of_hold_together() -> None:
     schema = CompiledSchema({"allOf": [{"properties": {"a": INTEGER}}, {"properties": {"a": {"minimum": 3}}}]})
     assert coerce(schema, {"a": "5"})[0] == {"a": 5}

@@ -6,10 +6,10 @@ import datetime as dt
 import functools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import AfterValidator, AliasPath, BaseModel, Field
 
 from wieldy.core.calls import ToolAnnotations
 from wieldy.core.context import Context
@@ -292,6 +292,8 @@ async def generates_later() -> AsyncIterator[int]:
     yield 1
 
 
+def one_name_twice(a: int, b: Annotated[int, Field(alias="a")]) -> None: ...
+def alias_path(a: Annotated[int, Field(validation_alias=AliasPath("x", 0))]) -> None: ...
 def take(a: int, b: dict[str, int] | None = None) -> None:
     """Take."""
 
@@ -305,6 +307,8 @@ def take(a: int, b: dict[str, int] | None = None) -> None:
         (needs_object, ["'thing'", "JSON can carry", "Shop"]),
         (needs_missing, ["'thing'", "can be looked up", "Missing", "type checking"]),
         (broken, ["'thing'", "can be looked up"]),
+        (one_name_twice, ["different names", "a, a"]),
+        (alias_path, ["'a'", "an alias that is one name"]),
         (generates, ["generator", "return a list"]),
         (generates_later, ["generator"]),
         (größe, ["größe", "letters A-Z"]),
@@ -363,6 +367,19 @@ def test_what_is_declared_wrong_is_refused_with_what_to_do(declared: dict[str, A
         tool(**declared)(take)
     for word in words:
         assert word in str(caught.value)
+
+
+def test_an_example_that_only_the_python_type_refuses_is_refused() -> None:
+    def odd(value: int) -> int:
+        if value % 2 == 0:
+            raise ValueError("has to be odd")
+        return value
+
+    def count(value: Annotated[int, AfterValidator(odd)]) -> None: ...
+
+    with pytest.raises(ToolSignatureError, match=r"examples\[0\](.|\n)*has to be odd"):
+        tool(examples=[{"value": 2}])(count)
+    assert tool(examples=[{"value": 3}])(count).definition.examples == ({"value": 3},)
 
 
 def test_a_tool_is_not_declared_twice() -> None:

@@ -7,10 +7,12 @@ where nothing was given, and a `Context` where it asks for one. Types are pydant
 from __future__ import annotations
 
 import collections.abc
+import contextlib
 import inspect
 import types
 import typing
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -195,12 +197,26 @@ def _arguments_model(parameters: list[inspect.Parameter], types_of: Mapping[str,
     }
     # Dataclasses inside take over this configuration: their fields keep their names.
     config = ConfigDict(extra="forbid", alias_generator=lambda field: shown_as.get(field, field))
-    try:
+    with _explained(parameters, types_of, subject):
         model = create_model("Arguments", __config__=config, **fields)
+    _refuse_equal_names(model, subject)
+    with _explained(parameters, types_of, subject):
         input_schema(model, {})
+    return model
+
+
+@contextlib.contextmanager
+def _explained(parameters: list[inspect.Parameter], types_of: Mapping[str, Any], subject: str) -> Generator[None]:
+    try:
+        yield
     except _TYPE_ERRORS as error:
         raise ToolSignatureError(_why_no_model(parameters, types_of, subject, error)) from error
-    return model
+
+
+def _refuse_equal_names(model: type[BaseModel], subject: str) -> None:
+    names = [str(field.validation_alias) for field in model.model_fields.values()]
+    if len(set(names)) < len(names):
+        raise ToolSignatureError(f"{subject}: expected different names for all parameters, found {', '.join(names)}.")
 
 
 def _why_no_model(
@@ -208,7 +224,10 @@ def _why_no_model(
 ) -> str:
     for parameter in parameters:
         try:
-            TypeAdapter(types_of[parameter.name]).json_schema()
+            with warnings.catch_warnings():
+                # What pydantic has to say about a type outside its field is not about the tool.
+                warnings.simplefilter("ignore")
+                TypeAdapter(types_of[parameter.name]).json_schema()
         except _TYPE_ERRORS as reason:
             annotation = inspect.formatannotation(types_of[parameter.name])
             return (
@@ -225,7 +244,7 @@ def _reason(error: Exception) -> str:
 
 
 def _parameters(parameters: list[inspect.Parameter], arguments: type[BaseModel], subject: str) -> tuple[Parameter, ...]:
-    found = tuple(
+    return tuple(
         Parameter(
             name=parameter.name,
             shown=_shown_name(field, parameter.name, subject),
@@ -235,10 +254,6 @@ def _parameters(parameters: list[inspect.Parameter], arguments: type[BaseModel],
         )
         for parameter, (name, field) in zip(parameters, arguments.model_fields.items(), strict=True)
     )
-    names = [parameter.shown for parameter in found]
-    if len(set(names)) < len(names):
-        raise ToolSignatureError(f"{subject}: expected different names for all parameters, found {', '.join(names)}.")
-    return found
 
 
 def _shown_name(field: FieldInfo, name: str, subject: str) -> str:
