@@ -1,6 +1,7 @@
 """A model's own chat template: messages as the text that the model was trained on.
 
-Templates come with the weights and are other people's programs, so they run in Jinja's sandbox.
+Templates come with the weights and are other people's programs, so they run in Jinja's sandbox. Control tokens, such as
+the one that ends a turn, are the template's to write: in a message, and so in a tool's result, they are only text.
 Deliberately not here: reading what a model writes back.
 Source: the conventions of `apply_chat_template` (Hugging Face transformers).
 """
@@ -8,15 +9,19 @@ Source: the conventions of `apply_chat_template` (Hugging Face transformers).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final, cast
 
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from wieldy.core.errors import ModelNotAvailableError, UsageError
 from wieldy.core.messages import Message
+
+_CONTROL: Final = 3
+"""The type of control tokens in a GGUF vocabulary."""
 
 
 class ChatTemplate:
@@ -25,12 +30,13 @@ class ChatTemplate:
     Args:
         source: Jinja source, as it stands in the weights.
         end_token: The text of the token that ends a turn; some templates write it themselves.
+        control_tokens: The texts that mean more than their letters to the model.
 
     Raises:
         ModelNotAvailableError: It is no valid template.
     """
 
-    def __init__(self, source: str, *, end_token: str = "") -> None:
+    def __init__(self, source: str, *, end_token: str = "", control_tokens: Collection[str] = ()) -> None:
         environment: Any = ImmutableSandboxedEnvironment(
             trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
         )
@@ -40,6 +46,8 @@ class ChatTemplate:
         except TemplateError as error:
             raise ModelNotAvailableError(f"The model's chat template cannot be read: {error}.") from error
         self._end_token = end_token
+        longest_first = sorted((token for token in control_tokens if len(token) > 1), key=len, reverse=True)
+        self._control = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     @classmethod
     def of(cls, metadata: Mapping[str, Any]) -> ChatTemplate:
@@ -54,28 +62,36 @@ class ChatTemplate:
                 "The model file has no chat template, so it is not a model that can be talked to. "
                 "Use the instruction-tuned ('Instruct') variant of the model."
             )
-        tokens: list[str] = metadata.get("tokenizer.ggml.tokens") or []
+        tokens, kinds = _list(metadata, "tokenizer.ggml.tokens"), _list(metadata, "tokenizer.ggml.token_type")
         end = metadata.get("tokenizer.ggml.eos_token_id")
-        return cls(source, end_token=tokens[end] if isinstance(end, int) and end < len(tokens) else "")
+        return cls(
+            source,
+            end_token=str(tokens[end]) if isinstance(end, int) and 0 <= end < len(tokens) else "",
+            control_tokens=[str(token) for token, kind in zip(tokens, kinds, strict=False) if kind == _CONTROL],
+        )
 
-    def render(self, messages: Sequence[Message]) -> str:
-        """The conversation as text, up to where the assistant's next words begin.
+    def plain(self, text: str) -> str:
+        """The text with a space in every control token, so that the model reads letters and obeys nothing."""
+        return self._control.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text) if self._control else text
+
+    def render(self, messages: Sequence[Message], *, begun: str = "") -> str:
+        """The conversation as text, up to where the assistant's next words begin, and those that it has `begun` with.
 
         A template that knows no system role gets the system message as the beginning of the first user message.
 
         Raises:
             UsageError: The template refuses these messages.
         """
-        written = [{"role": message.role, "content": message.text} for message in messages]
+        written = [{"role": message.role, "content": self.plain(message.text)} for message in messages]
         try:
-            return self._render(written)
+            return self._render(written) + self.plain(begun)
         except (TemplateError, TypeError, ValueError) as error:
             if len(written) < 2 or written[0]["role"] != "system":
                 raise UsageError(f"The model's chat template refuses these messages: {error}.") from error
             system, first = written[0]["content"], written[1]["content"]
             merged = [{"role": "user", "content": f"{system}\n\n{first}"}, *written[2:]]
         try:
-            return self._render(merged)
+            return self._render(merged) + self.plain(begun)
         except (TemplateError, TypeError, ValueError) as error:
             raise UsageError(f"The model's chat template refuses these messages: {error}.") from error
 
@@ -84,6 +100,11 @@ class ChatTemplate:
         return self._template.render(
             messages=messages, add_generation_prompt=True, bos_token="", eos_token=self._end_token
         )
+
+
+def _list(metadata: Mapping[str, Any], key: str) -> list[object]:
+    value = metadata.get(key)
+    return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def _to_json(value: object, indent: int | None = None) -> str:

@@ -29,6 +29,7 @@ from wieldy.connect.models.llama import Answer, Engine
 from wieldy.connect.models.openai import COMPATIBLE, request_body
 from wieldy.connect.models.openai_answer import ChatAssembly
 from wieldy.connect.models.weights import EMBEDDED, fetch
+from wieldy.core.json import JsonValue
 from wieldy.core.messages import Message
 from wieldy.core.ports import ModelEvent, ModelRequest
 from wieldy.grammar import Grammar
@@ -74,7 +75,7 @@ class LocalModel:
             ModelNotAvailableError: The weights cannot be had or loaded.
             ModelError: The model could not answer.
         """
-        engine, _ = await self._load()
+        engine, template = await self._load()
         body = request_body(
             request,
             model=self._name,
@@ -83,6 +84,7 @@ class LocalModel:
             options={"temperature": 0},
         )
         body.setdefault("max_tokens", _MOST_OUTPUT_TOKENS)
+        body["messages"] = _mapped(body["messages"], template.plain)
         facts = ServerFacts(address=self._name, key_help="", model=self._name)
         assembly = ChatAssembly(facts, taken_ids=ids_in(request.messages))
 
@@ -96,14 +98,14 @@ class LocalModel:
         assembly.end()
         yield assembly.close()
 
-    async def chat_prompt(self, messages: Sequence[Message]) -> str:
-        """The conversation in the model's own format, up to where its next words begin.
+    async def chat_prompt(self, messages: Sequence[Message], *, begun: str = "") -> str:
+        """The conversation in the model's own format, up to where its next words begin, and those already `begun`.
 
         Raises:
             ModelNotAvailableError: The weights cannot be had or loaded.
         """
         _, template = await self._load()
-        return template.render(messages)
+        return template.render(messages, begun=begun)
 
     async def write(
         self, prompt: str, *, max_tokens: int, grammar: Grammar | None = None, stop: Sequence[str] = ()
@@ -144,6 +146,19 @@ class LocalModel:
                 template = ChatTemplate.of(read_metadata(path))
                 self._loaded = (Engine(path), template)
             return self._loaded
+
+
+def _mapped(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
+    """The value with every text in it changed."""
+    match value:
+        case str():
+            return change(value)
+        case list():
+            return [_mapped(item, change) for item in value]
+        case dict():
+            return {name: _mapped(item, change) for name, item in value.items()}
+        case _:
+            return value
 
 
 async def _from_thread(work: Callable[[Callable[[_T], bool]], None]) -> AsyncGenerator[_T]:

@@ -46,8 +46,10 @@ class Weighed:
 class GuidedModel(Model, Protocol):
     """A model on this machine that can be asked more than messages."""
 
-    async def chat_prompt(self, messages: Sequence[Message]) -> str:
-        """The conversation in the model's own format, up to where its next words begin.
+    async def chat_prompt(self, messages: Sequence[Message], *, begun: str = "") -> str:
+        """The conversation in the model's own format, up to where its next words begin, and those already `begun`.
+
+        Nothing in the messages or in what is begun counts as a control token of the format.
 
         Raises:
             RunError: The model cannot be had.

@@ -15,6 +15,7 @@ from wieldy.core.calls import AnyCall, ToolCall, ToolDefinition, ToolResult
 from wieldy.core.json import JsonObject, canonical_json
 from wieldy.core.messages import Message
 from wieldy.core.ports import ModelRequest
+from wieldy.run.guided.quoting import quoted, unbroken
 from wieldy.run.guided.stubs import stub
 
 ANSWER: Final = " answer()"
@@ -103,7 +104,7 @@ class Step:
     def line(self) -> str:
         """The call as it stands in the session."""
         arguments = _json(self.call.arguments) if isinstance(self.call, ToolCall) else self.call.text
-        return f"{self.call.name}({arguments})"
+        return unbroken(f"{self.call.name}({arguments})")
 
     @property
     def output(self) -> str:
@@ -113,6 +114,7 @@ class Step:
             content = (
                 f"{content[:_MOST_RESULT_CHARACTERS]} [... {len(content) - _MOST_RESULT_CHARACTERS} more characters]"
             )
+        content = quoted(content)
         return f"Error: {content}" if self.result.is_error else content
 
 
