@@ -8,6 +8,7 @@ streams in pieces and respects a token limit. Deliberately not here: fakes of to
 from __future__ import annotations
 
 from wieldy.testing.clock import FakeClock
+from wieldy.testing.guided import ScriptedGuidedModel, spelled
 from wieldy.testing.recorded import RecordingModel, ReplayedModel, record
 from wieldy.testing.scripted import ScriptedCall, ScriptedModel, call, reasoning, text
 
@@ -16,9 +17,11 @@ __all__ = [
     "RecordingModel",
     "ReplayedModel",
     "ScriptedCall",
+    "ScriptedGuidedModel",
     "ScriptedModel",
     "call",
     "reasoning",
     "record",
+    "spelled",
     "text",
 ]
