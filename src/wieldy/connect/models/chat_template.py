@@ -23,6 +23,9 @@ from wieldy.core.messages import Message
 _CONTROL: Final = 3
 """The type of control tokens in a GGUF vocabulary."""
 
+_FAILURES: Final = (TemplateError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What a template raises that refuses its messages, or was written for others."""
+
 
 class ChatTemplate:
     """A compiled template.
@@ -85,14 +88,14 @@ class ChatTemplate:
         written = [{"role": message.role, "content": self.plain(message.text)} for message in messages]
         try:
             return self._render(written) + self.plain(begun)
-        except (TemplateError, TypeError, ValueError) as error:
+        except _FAILURES as error:
             if len(written) < 2 or written[0]["role"] != "system":
                 raise UsageError(f"The model's chat template refuses these messages: {error}.") from error
             system, first = written[0]["content"], written[1]["content"]
             merged = [{"role": "user", "content": f"{system}\n\n{first}"}, *written[2:]]
         try:
             return self._render(merged) + self.plain(begun)
-        except (TemplateError, TypeError, ValueError) as error:
+        except _FAILURES as error:
             raise UsageError(f"The model's chat template refuses these messages: {error}.") from error
 
     def _render(self, messages: Sequence[Mapping[str, str]]) -> str:

@@ -18,6 +18,7 @@ _ARRAY: Final = 9
 _NUMBERS: Final = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _LONGEST_STRING_BYTES: Final = 64 * 1024 * 1024
 _MOST_ITEMS: Final = 16 * 1024 * 1024
+_DEEPEST_LIST: Final = 8
 
 
 def read_metadata(path: Path) -> Mapping[str, Any]:
@@ -53,21 +54,23 @@ class _Reader:
         self._number("Q")  # how many tensors
         return {self._string(): self._value(self._number("I")) for _ in range(self._count())}
 
-    def _value(self, kind: int) -> Any:
+    def _value(self, kind: int, depth: int = 0) -> Any:
         if kind == _STRING:
             return self._string()
         if kind == _ARRAY:
-            return self._array()
+            return self._array(depth)
         if kind not in _NUMBERS:
             raise ValueError(f"a value of the unknown type {kind}")
         return self._number(_NUMBERS[kind])
 
-    def _array(self) -> list[Any]:
+    def _array(self, depth: int) -> list[Any]:
+        if depth >= _DEEPEST_LIST:
+            raise ValueError(f"lists within lists, more than {_DEEPEST_LIST} deep")
         kind, count = self._number("I"), self._count()
         if kind in _NUMBERS:
             layout = f"<{count}{_NUMBERS[kind]}"
             return list(struct.unpack(layout, self._bytes(struct.calcsize(layout))))
-        return [self._value(kind) for _ in range(count)]
+        return [self._value(kind, depth + 1) for _ in range(count)]
 
     def _string(self) -> str:
         length = self._number("Q")
