@@ -74,7 +74,11 @@ class ChatTemplate:
         )
 
     def plain(self, text: str) -> str:
-        """The text with a space in every control token, so that the model reads letters and obeys nothing."""
+        """The text with a space in every control token, so that the model reads letters and obeys nothing.
+
+        Halves of surrogate pairs, which are no text and which no engine takes, become question marks.
+        """
+        text = text.encode("utf-8", "replace").decode()
         return self._control.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text) if self._control else text
 
     def render(self, messages: Sequence[Message], *, begun: str = "") -> str:

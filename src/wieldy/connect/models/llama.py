@@ -7,13 +7,16 @@ Deliberately not here: which weights, chat templates, waiting without blocking (
 
 from __future__ import annotations
 
+import atexit
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
+from wieldy.connect.models.foreign_calls import ForeignCalls
 from wieldy.core.errors import ModelNotAvailableError, ProviderError, RequestRefusedError
 from wieldy.core.limits import Usage
 from wieldy.grammar import Grammar
@@ -36,6 +39,14 @@ OnPiece: TypeAlias = Callable[[str], bool]
 
 Answer: TypeAlias = dict[str, Any]
 """What the engine says, in the shape of the OpenAI protocol's completions."""
+
+
+_calls: Final = ForeignCalls()
+
+
+@cache
+def _wait_at_exit() -> None:
+    atexit.register(_calls.end)
 
 
 class Engine:
@@ -70,10 +81,15 @@ class Engine:
         parameters.cache_ram_mib = 0
         parameters.cache_idle_slots = False  # else each prompt that begins differently makes the others be read again
         parameters.api_keys = [secrets.token_hex(32)]
+        _wait_at_exit()
         try:
-            self._server: Any = xllamacpp.Server(parameters)
+            with _calls.one():
+                self._server: Any = xllamacpp.Server(parameters)
         except (RuntimeError, ValueError) as error:
-            raise ModelNotAvailableError(f"llama.cpp cannot load {str(path)!r}: {error}.") from error
+            raise ModelNotAvailableError(
+                f"llama.cpp cannot load {str(path)!r} ({str(error).rstrip('.')}). The file may be cut short, or of a "
+                "kind that this llama.cpp does not know: fetch it again, or use other weights."
+            ) from error
 
     def complete(
         self,
@@ -146,14 +162,15 @@ class Engine:
         """
         scores = dict.fromkeys(options, 0.0)
         usage = Usage()
-        waiting = [("", list(options))]
+        waiting = [("", list(scores))]
         while waiting:
             prefix, candidates = waiting.pop()
             tokens, used = self._likeliest(prompt + prefix)
             usage += used
             for token, group in _grouped(candidates, prefix, tokens, scores).items():
-                if len(group) > 1:
-                    waiting.append((prefix + token, group))
+                unfinished = [candidate for candidate in group if len(candidate) > len(prefix + token)]
+                if len(group) > 1 and unfinished:
+                    waiting.append((prefix + token, unfinished))
         return Weighed(logprobs=scores, usage=usage)
 
     def _likeliest(self, prompt: str) -> tuple[list[tuple[str, float]], Usage]:
@@ -164,7 +181,8 @@ class Engine:
             "cache_prompt": True,
             "n_probs": _ALTERNATIVES,
         }
-        answer = self._checked(self._server.handle_completions(body))
+        with _calls.one():
+            answer = self._checked(self._server.handle_completions(body))
         tokens = [
             (bytes(token["bytes"]).decode("utf-8", "replace"), float(token["logprob"]))
             for written in _tokens(answer["choices"][0])
@@ -178,13 +196,14 @@ class Engine:
         def take(chunk: Any) -> bool:
             # An exception must not travel through the engine's C++ frames.
             try:
-                return any(on_chunk(self._checked(part)) for part in _chunks(chunk))
+                return _calls.is_ending or any(on_chunk(self._checked(part)) for part in _chunks(chunk))
             except BaseException as error:
                 failures.append(error)
                 return True
 
         try:
-            handle({**body, "stream": True, "stream_options": {"include_usage": True}}, take)
+            with _calls.one():
+                handle({**body, "stream": True, "stream_options": {"include_usage": True}}, take)
         except (RuntimeError, ValueError) as error:
             raise RequestRefusedError(f"The local model does not take this request: {error}.") from error
         if failures:
@@ -216,7 +235,7 @@ def _grouped(
         fitting = [(score, token) for token, score in tokens if token and _agree(rest, token)]
         score, token = max(fitting, default=(IMPOSSIBLE, ""))
         scores[candidate] += score
-        if token and len(token) < len(rest):
+        if token:
             groups.setdefault(token, []).append(candidate)
     return groups
 

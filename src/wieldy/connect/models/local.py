@@ -19,7 +19,6 @@ import anyio
 from anyio import RunFinishedError
 from anyio.from_thread import run_sync as run_in_loop
 from anyio.lowlevel import current_token
-from anyio.to_thread import run_sync as run_in_thread
 
 from wieldy.connect.models.chat_template import ChatTemplate
 from wieldy.connect.models.failures import ServerFacts
@@ -134,10 +133,10 @@ class LocalModel:
             ModelError: The model could not answer.
         """
         engine, _ = await self._load()
-        return await run_in_thread(engine.weigh, prompt, options)
+        return await _in_thread(lambda: engine.weigh(prompt, options))
 
     async def _load(self) -> tuple[Engine, ChatTemplate]:
-        return self._loaded or await run_in_thread(self._load_once)
+        return self._loaded or await _in_thread(self._load_once)
 
     def _load_once(self) -> tuple[Engine, ChatTemplate]:
         with self._loading:
@@ -159,6 +158,16 @@ def _mapped(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
             return {name: _mapped(item, change) for name, item in value.items()}
         case _:
             return value
+
+
+async def _in_thread(work: Callable[[], _T]) -> _T:
+    """The work's result; whoever is cancelled does not wait for its end."""
+
+    def put_result(put: Callable[[_T], bool]) -> None:
+        put(work())
+
+    async with aclosing(_from_thread(put_result)) as results:
+        return await anext(results)
 
 
 async def _from_thread(work: Callable[[Callable[[_T], bool]], None]) -> AsyncGenerator[_T]:
