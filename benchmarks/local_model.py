@@ -2,7 +2,7 @@
 
     python benchmarks/local_model.py everyday            guided beside the naive loop, on twenty requests
     python benchmarks/local_model.py everyday --tuning   the requests on which the strategy was tuned
-    python benchmarks/local_model.py bfcl                 60 simple, 40 multiple, 40 irrelevance
+    python benchmarks/local_model.py bfcl                 the first 60 simple, 40 multiple, 40 irrelevance
 
 BFCL's data comes out of the `bfcl_eval` wheel, fetched by pip and read as data. Its rules for comparing values (case,
 spaces and punctuation of strings do not matter, several values are right) are written anew here.
@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
-import random
 import re
 import statistics
 import subprocess
@@ -36,7 +35,6 @@ from wieldy.run.guided import Guided
 
 HERE = Path(__file__).parent
 BFCL = "bfcl_eval==2026.3.23"
-SEED = 20261129
 
 # Everyday requests
 
@@ -108,7 +106,7 @@ def faults(request: dict[str, Any], calls: list[tuple[str, str, bool]], answer: 
     ]
 
 
-def run_everyday(model: LocalModel, file: Path) -> None:
+def run_everyday(model: LocalModel, file: Path, only: str | None) -> None:
     module, requests = everyday_tools(), json.loads(file.read_text(encoding="utf-8"))
     tools = [module.get_weather, module.calculate, module.search_notes]
     ways: list[tuple[str, Callable[[], Agent]]] = [
@@ -116,7 +114,7 @@ def run_everyday(model: LocalModel, file: Path) -> None:
         ("naive", lambda: Agent(Naive(model), tools, strategy="native", limits=Limits(turns=5))),
     ]
     summary: list[str] = []
-    for way, agent in ways:
+    for way, agent in (pair for pair in ways if only in (None, pair[0])):
         agent().run_sync("Hello!")  # reads what is the same for every request
         for kind in ("one_step", "two_step"):
             right, seconds = 0, []
@@ -230,11 +228,10 @@ async def call_of(guided: Guided, item: dict[str, Any], choice: str) -> ToolCall
 
 
 async def run_bfcl(model: LocalModel, scale: float) -> None:
-    data, guided, source = bfcl_data(), Guided(model), random.Random(SEED)
-    sizes = {"simple": 60, "multiple": 40, "irrelevance": 40}
-    picked = {kind: source.sample(data[kind], round(scale * 2 * size)) for kind, size in sizes.items()}
-    test = {kind: items[: len(items) // 2] for kind, items in picked.items()}
-    fit = {kind: items[len(items) // 2 :] for kind, items in picked.items()}
+    data, guided = bfcl_data(), Guided(model)
+    sizes = {kind: round(scale * size) for kind, size in {"simple": 60, "multiple": 40, "irrelevance": 40}.items()}
+    test = {kind: data[kind][:size] for kind, size in sizes.items()}
+    fit = {kind: data[kind][size : 2 * size] for kind, size in sizes.items()}
     print("with the decision whether to call switched off")
     for kind in ("simple", "multiple"):
         named = right = 0
@@ -252,9 +249,8 @@ async def run_bfcl(model: LocalModel, scale: float) -> None:
                 )
         count = len(test[kind])
         cpu_s = (time.process_time() - begun) / count
-        print(
-            f"{kind}: name right {named / count:.3f}, all right {right / count:.3f} of {count}, {cpu_s:.1f} s CPU a call"
-        )
+        print(f"{kind}: name right {named / count:.3f}, all right {right / count:.3f} of {count}", end="")
+        print(f", {cpu_s:.1f} s CPU a call", flush=True)
     print("with the decision on: how far the likeliest tool leads the answer, in nats")
     leads = {
         split: {kind: [await guided.lead(request_of(item, "auto")) for item in items] for kind, items in part.items()}
@@ -289,13 +285,15 @@ def main() -> None:
     parser.add_argument("what", choices=["everyday", "bfcl"], nargs="?", default="everyday")
     parser.add_argument("--model", type=Path, help="a GGUF file; the embedded default if left out")
     parser.add_argument("--tuning", action="store_true", help="the requests on which the strategy was tuned")
+    parser.add_argument("--only", choices=["guided", "naive"], help="one of the two ways")
     parser.add_argument("--scale", type=float, default=1.0, help="a part of the BFCL samples")
     options = parser.parse_args()
     model = LocalModel(path=options.model)
     if options.what == "bfcl":
         anyio.run(run_bfcl, model, options.scale)
     else:
-        run_everyday(model, HERE / ("everyday_tuning.json" if options.tuning else "everyday_requests.json"))
+        file = HERE / ("everyday_tuning.json" if options.tuning else "everyday_requests.json")
+        run_everyday(model, file, options.only)
 
 
 if __name__ == "__main__":
