@@ -30,12 +30,12 @@ _MOST_RESULT_CHARACTERS: Final = 2000
 _RULES: Final = """\
 You answer requests in a Python session by calling tools, one call per line; each result appears below its call. \
 Look up what is not known before calculating with it; never invent facts or numbers. \
-As soon as the results contain everything that the request needs, call answer()."""
+Give every argument that the request says something about. As soon as the results contain everything that the request needs, call answer()."""
 
 _EXAMPLES: Final = """\
 def find_building(name: str): ...
 def find_person(name: str): ...
-def find_product(name: str): ...
+def find_product(name: str, colour: str, in_stock: bool, most: int): ...
 def arithmetic(expression: str): ...
 
 # Request: How tall is the Nile tower?
@@ -44,7 +44,7 @@ def arithmetic(expression: str): ...
 >>> answer()
 
 # Request: What do six blue chairs cost?
->>> find_product({"name": "blue chair"})
+>>> find_product({"name": "chair", "colour": "blue"})
 {"name": "blue chair", "price_euros": 43, "stock": 12}
 >>> arithmetic({"expression": "43 * 6"})
 258
@@ -53,6 +53,11 @@ def arithmetic(expression: str): ...
 # Request: How much is 15% of 60?
 >>> arithmetic({"expression": "60 * 15 / 100"})
 9
+>>> answer()
+
+# Request: Show me two red lamps that you have in stock.
+>>> find_product({"name": "lamp", "colour": "red", "in_stock": true, "most": 2})
+[{"name": "Glow", "price_euros": 29, "stock": 4}, {"name": "Ray", "price_euros": 35, "stock": 1}]
 >>> answer()
 
 # Request: Which is older, the Red Bridge or the Old Mill?

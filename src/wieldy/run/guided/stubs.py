@@ -66,7 +66,7 @@ def _parameter(name: str, part: JsonObject, root: JsonObject, *, is_required: bo
     annotated = f"{name}: {_Types(root).written(part)}"
     if is_required:
         return annotated
-    return f"{annotated} = {part['default']!r}" if "default" in part else f"{annotated} = ..."
+    return f"{annotated} = {part['default']!r}" if "default" in part else annotated
 
 
 class _Types:
