@@ -28,6 +28,9 @@ CONTEXT_TOKENS: Final = 16_384
 _SLOTS: Final = 3
 """How many prompts are kept ready at once: the guided strategy asks with three that begin differently."""
 
+_BATCH_TOKENS: Final = 512
+"""How much of a prompt is read before others get their turn, and before whoever asked can be asked whether to go on."""
+
 _ALTERNATIVES: Final = 300
 """How many of the likeliest tokens are looked at when options are weighed."""
 
@@ -75,6 +78,7 @@ class Engine:
         parameters.n_ctx = context_tokens
         parameters.n_parallel = _SLOTS
         parameters.kv_unified = True
+        parameters.n_batch = _BATCH_TOKENS
         parameters.cpuparams.n_threads = threads or _processors()
         parameters.warmup = False
         parameters.verbosity = -1
@@ -149,12 +153,17 @@ class Engine:
         """
         self._stream(self._server.handle_chat_completions, {**body, "cache_prompt": True}, on_chunk)
 
-    def weigh(self, prompt: str, options: Sequence[str]) -> Weighed:
+    def weigh(self, prompt: str, options: Sequence[str], *, is_unwanted: Callable[[], bool] = lambda: False) -> Weighed:
         """The log-probability of each option as the continuation of the prompt.
 
         Walks the options' common beginnings token by token, so that it costs one token where they differ at once. A
         token may reach beyond the end of an option. Options and the end of the prompt should lie where the model's
         tokens end: begin an option with its space.
+
+        Args:
+            prompt: The text that is continued.
+            options: Its continuations.
+            is_unwanted: Whether nobody waits for the result any more; it is then worth nothing.
 
         Raises:
             RequestRefusedError: The prompt does not fit.
@@ -163,9 +172,9 @@ class Engine:
         scores = dict.fromkeys(options, 0.0)
         usage = Usage()
         waiting = [("", list(scores))]
-        while waiting:
+        while waiting and not is_unwanted():
             prefix, candidates = waiting.pop()
-            tokens, used = self._likeliest(prompt + prefix)
+            tokens, used = self._likeliest(prompt + prefix, is_unwanted)
             usage += used
             for token, group in _grouped(candidates, prefix, tokens, scores).items():
                 unfinished = [candidate for candidate in group if len(candidate) > len(prefix + token)]
@@ -173,22 +182,23 @@ class Engine:
                     waiting.append((prefix + token, unfinished))
         return Weighed(logprobs=scores, usage=usage)
 
-    def _likeliest(self, prompt: str) -> tuple[list[tuple[str, float]], Usage]:
-        body = {
-            "prompt": prompt,
-            "max_tokens": 1,
-            "temperature": 0,
-            "cache_prompt": True,
-            "n_probs": _ALTERNATIVES,
-        }
-        with _calls.one():
-            answer = self._checked(self._server.handle_completions(body))
-        tokens = [
-            (bytes(token["bytes"]).decode("utf-8", "replace"), float(token["logprob"]))
-            for written in _tokens(answer["choices"][0])
-            for token in written["top_logprobs"]
-        ]
-        return tokens, _usage(answer) or Usage(requests=1)
+    def _likeliest(self, prompt: str, is_unwanted: Callable[[], bool]) -> tuple[list[tuple[str, float]], Usage]:
+        body = {"prompt": prompt, "max_tokens": 1, "temperature": 0, "cache_prompt": True, "n_probs": _ALTERNATIVES}
+        tokens: list[tuple[str, float]] = []
+        usage = Usage(requests=1)
+
+        def take(chunk: Answer) -> bool:
+            nonlocal usage
+            usage = _usage(chunk) or usage
+            for written in (written for choice in chunk.get("choices", ()) for written in _tokens(choice)):
+                tokens.extend(
+                    (bytes(token["bytes"]).decode("utf-8", "replace"), float(token["logprob"]))
+                    for token in written["top_logprobs"]
+                )
+            return is_unwanted()
+
+        self._stream(self._server.handle_completions, body, take)
+        return tokens, usage
 
     def _stream(self, handle: Callable[..., Any], body: dict[str, Any], on_chunk: Callable[[Answer], bool]) -> None:
         failures: list[BaseException] = []
@@ -201,9 +211,11 @@ class Engine:
                 failures.append(error)
                 return True
 
+        # With its progress told, a long prompt can be left while it is read.
+        options = {"stream": True, "stream_options": {"include_usage": True}, "return_progress": True}
         try:
             with _calls.one():
-                handle({**body, "stream": True, "stream_options": {"include_usage": True}}, take)
+                handle({**body, **options}, take)
         except (RuntimeError, ValueError) as error:
             raise RequestRefusedError(f"The local model does not take this request: {error}.") from error
         if failures:

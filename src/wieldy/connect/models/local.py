@@ -87,7 +87,7 @@ class LocalModel:
         facts = ServerFacts(address=self._name, key_help="", model=self._name)
         assembly = ChatAssembly(facts, taken_ids=ids_in(request.messages))
 
-        def work(put: Callable[[Answer], bool]) -> None:
+        def work(put: Callable[[Answer], bool], _: Callable[[], bool]) -> None:
             engine.chat(body, put)
 
         async with aclosing(_from_thread(work)) as chunks:
@@ -117,7 +117,7 @@ class LocalModel:
         """
         engine, _ = await self._load()
 
-        def work(put: Callable[[str | Completion], bool]) -> None:
+        def work(put: Callable[[str | Completion], bool], _: Callable[[], bool]) -> None:
             put(engine.complete(prompt, max_tokens=max_tokens, grammar=grammar, stop=stop, on_piece=put))
 
         async with aclosing(_from_thread(work)) as pieces:
@@ -133,10 +133,10 @@ class LocalModel:
             ModelError: The model could not answer.
         """
         engine, _ = await self._load()
-        return await _in_thread(lambda: engine.weigh(prompt, options))
+        return await _in_thread(lambda is_left: engine.weigh(prompt, options, is_unwanted=is_left))
 
     async def _load(self) -> tuple[Engine, ChatTemplate]:
-        return self._loaded or await _in_thread(self._load_once)
+        return self._loaded or await _in_thread(lambda _: self._load_once())
 
     def _load_once(self) -> tuple[Engine, ChatTemplate]:
         with self._loading:
@@ -160,17 +160,17 @@ def _mapped(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
             return value
 
 
-async def _in_thread(work: Callable[[], _T]) -> _T:
-    """The work's result; whoever is cancelled does not wait for its end."""
+async def _in_thread(work: Callable[[Callable[[], bool]], _T]) -> _T:
+    """The work's result; whoever is cancelled does not wait for its end, and the work can ask whether that happened."""
 
-    def put_result(put: Callable[[_T], bool]) -> None:
-        put(work())
+    def put_result(put: Callable[[_T], bool], is_left: Callable[[], bool]) -> None:
+        put(work(is_left))
 
     async with aclosing(_from_thread(put_result)) as results:
         return await anext(results)
 
 
-async def _from_thread(work: Callable[[Callable[[_T], bool]], None]) -> AsyncGenerator[_T]:
+async def _from_thread(work: Callable[[Callable[[_T], bool], Callable[[], bool]], None]) -> AsyncGenerator[_T]:
     """What the work puts, as it is put; whoever leaves early has the work told so, at its next piece."""
     # No task group: a generator may be closed by another task than the one that began it.
     sender, receiver = anyio.create_memory_object_stream[_T | _Failed](inf)
@@ -185,7 +185,7 @@ async def _from_thread(work: Callable[[Callable[[_T], bool]], None]) -> AsyncGen
     def run() -> None:
         with suppress(RunFinishedError):  # the event loop has ended, and with it whoever waited
             try:
-                work(put)
+                work(put, is_left.is_set)
             except RunFinishedError:
                 raise
             except Exception as error:
@@ -194,7 +194,7 @@ async def _from_thread(work: Callable[[Callable[[_T], bool]], None]) -> AsyncGen
 
     threading.Thread(target=run, name="wieldy-local-model", daemon=True).start()
     try:
-        with receiver:
+        with sender, receiver:
             async for item in receiver:
                 if isinstance(item, _Failed):
                     raise item.error
