@@ -21,7 +21,8 @@ UNSURE: Final = -0.5
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+")
-_VALUE = re.compile(r'"(?:[^"\\]|\\.)*"(?!\s*:)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null')
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
+_SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"(?P<key>\s*:)?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null')
 
 
 def invented(text: str, tokens: Sequence[Written], *, conversation: str) -> tuple[str, ...]:
@@ -70,13 +71,14 @@ def choices_of(schema: JsonObject) -> Iterator[str]:
 
 
 def _values(text: str) -> Iterator[tuple[int, int]]:
-    return (match.span() for match in _VALUE.finditer(text))
+    return (match.span() for match in _SCALAR.finditer(text) if not match["key"])
 
 
 def _numbers_and_names(text: str) -> Iterator[tuple[int, int]]:
+    plain = _ESCAPE.sub(lambda escape: " " * len(escape[0]), text)  # the digits of an escape are no number
     for start, end in _values(text):
         for pattern in (_NUMBER, _NAME):
-            yield from (match.span() for match in pattern.finditer(text, start, end))
+            yield from (match.span() for match in pattern.finditer(plain, start, end))
 
 
 def _numbers_in(text: str) -> Iterator[float]:
