@@ -26,9 +26,9 @@ class Weather:
 
     city: str
     condition: str
-    temperature_c: float
-    wind_kmh: float
-    humidity_percent: float
+    temperature_c: int
+    wind_kmh: int
+    humidity_percent: int
 
 
 @tool(

@@ -2,7 +2,8 @@
 
 1. *What next?* The names of the tools and `answer()` are weighed as the next line of a session.
 2. *With which arguments?* The likely tools are tried, each under the constraint of its schema. The best call is the one
-   whose tool and values the model is surest of; a call that was made, copies an example or invents facts is set back.
+   whose tool and values the model is surest of. A call that was made already, copies an example or invents facts is
+   flawed: it is made only where a call is demanded and there is no other.
 3. *The answer* is written from the request and the results alone.
 
 Deliberately not here: running calls, limits, the record (`run.loop`); prompts (`session`).
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from wieldy.core.calls import ToolCall, ToolChoice, ToolDefinition
-from wieldy.core.errors import ProviderError
+from wieldy.core.errors import GrammarError, ProviderError
 from wieldy.core.events import TextDelta
 from wieldy.core.json import JsonObject
 from wieldy.core.limits import Usage
@@ -27,23 +28,20 @@ from wieldy.run.guided.grounding import choices_of, confidence, invented
 from wieldy.run.guided.port import Completion, GuidedModel
 from wieldy.run.guided.session import ANSWER, CALL_END, Session
 
-ANSWER_MARGIN: Final = 2.3
+ANSWER_MARGIN: Final = 2.75
 """How much likelier than the likeliest tool the answer must be, in nats, once there are results.
 
 Small models stop too early: they add two numbers in their head rather than with the tool that they have.
 """
 
-ERROR_MARGIN: Final = 6.0
-"""The same after a call that failed: an error is hardly ever an answer."""
-
-CALL_MARGIN: Final = 0.0
+CALL_MARGIN: Final = 0.5
 """The same while there are no results. See `benchmarks/local_model.py` for the curve of what it costs and saves."""
 
 _REACH: Final = 6.0
 """Tools this much less likely than the likeliest, in nats, are not tried."""
 
 _VALUE_WEIGHT: Final = 1.5
-_INVENTED: Final = -10.0
+_FLAWED: Final = -20.0
 _MOST_ARGUMENT_TOKENS: Final = 256
 _MOST_ANSWER_TOKENS: Final = 512
 
@@ -53,6 +51,7 @@ class _Candidate:
     name: str
     arguments: JsonObject
     score: float
+    is_flawed: bool
 
 
 class Guided:
@@ -112,7 +111,7 @@ class Guided:
 
     async def _prompt(self, session: Session) -> str:
         messages = [session.rules, *session.earlier, Message.user(session.request)]
-        return await self._model.chat_prompt(messages) + session.transcript
+        return await self._model.chat_prompt(messages, begun=session.transcript)
 
     async def _next_call(self, session: Session, choice: ToolChoice, meter: _Meter) -> ToolCall | None:
         """The call that comes next; None if it is time to answer."""
@@ -126,15 +125,13 @@ class Guided:
             weighed = await self._model.weigh(prompt, [*map(_opening, tools), *answer])
             meter.add(weighed.usage)
             likelihoods = {name: weighed.logprobs[_opening(name)] for name in tools}
-            if answer and weighed.logprobs[ANSWER] - self._margin(session) > max(likelihoods.values()):
+            margin = ANSWER_MARGIN if session.steps else self._call_margin
+            if answer and weighed.logprobs[ANSWER] - margin > max(likelihoods.values()):
                 return None
         best = await self._best_call(session, prompt, tools, likelihoods, meter)
+        if choice.mode == "auto" and best is not None and best.is_flawed:
+            return None
         return best and ToolCall(id=f"g{len(session.steps)}", name=best.name, arguments=best.arguments)
-
-    def _margin(self, session: Session) -> float:
-        if not session.steps:
-            return self._call_margin
-        return ERROR_MARGIN if session.steps[-1].result.is_error else ANSWER_MARGIN
 
     async def _best_call(
         self,
@@ -158,18 +155,20 @@ class Guided:
     async def _try(
         self, session: Session, prompt: str, tool: ToolDefinition, likelihood: float, meter: _Meter
     ) -> _Candidate | None:
-        """The call that the model would make with this tool; None if it is not finished or would help nobody."""
+        """The call that the model would make with this tool; None if it was not finished."""
         completion = await self._complete(prompt + _opening(tool.name), self._grammar(tool), meter)
         text = completion.text.removesuffix(CALL_END)
         if completion.finish == "length" or text == completion.text:
             return None
         arguments = cast("JsonObject", json.loads(text))
-        if session.has_made(tool.name, arguments) or _is_copied(arguments, tool, session.conversation):
-            return None
         known = "\n".join([session.conversation, *choices_of(tool.input_schema)])
-        made_up = invented(text, completion.tokens, conversation=known)
-        score = likelihood + _VALUE_WEIGHT * confidence(text, completion.tokens) + (_INVENTED if made_up else 0.0)
-        return _Candidate(name=tool.name, arguments=arguments, score=score)
+        is_flawed = (
+            session.has_made(tool.name, arguments)
+            or _is_copied(arguments, tool, session.conversation)
+            or bool(invented(text, completion.tokens, conversation=known))
+        )
+        score = likelihood + _VALUE_WEIGHT * confidence(text, completion.tokens) + (_FLAWED if is_flawed else 0.0)
+        return _Candidate(name=tool.name, arguments=arguments, score=score, is_flawed=is_flawed)
 
     async def _complete(self, prompt: str, grammar: Grammar, meter: _Meter) -> Completion:
         completion: Completion | None = None
@@ -184,8 +183,16 @@ class Guided:
     def _grammar(self, tool: ToolDefinition) -> Grammar:
         key = json.dumps(tool.input_schema)
         if key not in self._grammars:
-            self._grammars[key] = json_schema(tool.input_schema).followed_by(CALL_END)
+            self._grammars[key] = _arguments(tool.input_schema).followed_by(CALL_END)
         return self._grammars[key]
+
+
+def _arguments(schema: JsonObject) -> Grammar:
+    """Arguments that fit the schema; any at all where no constraint can be made of it, since they are validated anyway."""
+    try:
+        return json_schema({"type": "object", **schema})
+    except GrammarError:
+        return json_schema({"type": "object"})
 
 
 def _opening(name: str) -> str:
