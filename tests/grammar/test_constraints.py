@@ -165,3 +165,87 @@ def test_a_grammar_followed_by_a_text_is_both_in_this_order(seed: int, text: str
         matcher = Matcher(grammar, BYTES)
         assert matcher.accept_text(written.removesuffix(text + "end"))
         assert matcher.is_accepting
+
+
+def object_of(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize("pattern", ["^(?=a).*$", r"(a)\1", "[", "(?<!b)a", 5])
+def test_a_pattern_that_the_engine_does_not_know_is_left_to_a_validator_and_named(pattern: object) -> None:
+    grammar = json_schema(
+        object_of(code={"type": "string", "pattern": pattern}, ok={"type": "string", "pattern": "^x$"})
+    )
+    assert any("pattern" in message for message in grammar.unenforced)
+    matcher = Matcher(grammar, BYTES)
+    assert matcher.accept_text('{"code": "anything", "ok": "x"}')
+    assert not Matcher(json_schema(object_of(ok={"type": "string", "pattern": "^x$"})), BYTES).accept_text(
+        '{"ok": "y"}'
+    )
+
+
+def test_a_property_called_pattern_is_no_pattern() -> None:
+    grammar = json_schema(object_of(pattern={"type": "string", "pattern": "["}))
+    assert Matcher(grammar, BYTES).accept_text('{"pattern": "x"}')
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "https://example.com/other"},
+        {"$ref": "#/nowhere"},
+        {"enum": []},
+        False,
+        {"type": "bogus"},
+        {"type": "string", "minLength": 5, "maxLength": 3},
+        {"type": "number", "multipleOf": 0},
+    ],
+)
+def test_what_can_never_be_written_or_is_no_schema_is_refused(schema: Any) -> None:
+    with pytest.raises(GrammarError, match="cannot be compiled"):
+        json_schema(object_of(a=schema))
+
+
+def test_a_schema_without_end_is_refused() -> None:
+    schema: dict[str, Any] = {"type": "object"}
+    for _ in range(3000):
+        schema = {"type": "object", "properties": {"a": schema}}
+    with pytest.raises(GrammarError, match="nested too deeply"):
+        json_schema(schema)
+
+
+def test_names_in_any_script_are_written_as_they_are() -> None:
+    grammar = json_schema(
+        object_of(**{"größe": {"type": "integer", "minimum": 1}, "名前": {"enum": ["é", 'a"b', "x\ny"]}})
+    )
+    for name in ("é", 'a"b', "x\ny"):
+        matcher = Matcher(grammar, BYTES)
+        assert matcher.accept_text(json.dumps({"größe": 5, "名前": name}, ensure_ascii=False))
+        assert matcher.is_accepting
+
+
+def test_a_vocabulary_need_not_hold_every_byte() -> None:
+    with pytest.raises(GrammarError, match="end token 5 is not among the 2"):
+        Tokenizer([b"a", b"b"], end_token=5)
+    letters = Tokenizer([b"a", b"b", b"<end>"], end_token=2)
+    matcher = Matcher(choice(["ab"]), letters)
+    assert not matcher.accept_token(1)
+    assert not matcher.accept_text("ax")
+    assert not matcher.accept_text("\ud800")
+    assert matcher.accept_text("ab")
+    assert matcher.is_accepting
+    assert matcher.fill_mask().allowed == [2]
+    matcher.rollback(2)
+    assert matcher.fill_mask().allowed == [0]
+
+
+def test_going_back_further_than_one_came_is_refused() -> None:
+    matcher = Matcher(choice(["ab"]), BYTES)
+    assert matcher.accept_text("a")
+    with pytest.raises(GrammarError, match="Cannot go back 5"):
+        matcher.rollback(5)

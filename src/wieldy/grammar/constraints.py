@@ -7,8 +7,8 @@ understand is silently not enforced by llama.cpp, so every `Grammar` has been co
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from wieldy.core.errors import GrammarError
@@ -33,9 +33,9 @@ class Grammar:
     unenforced: tuple[str, ...] = ()
 
     def followed_by(self, text: str) -> Grammar:
-        """This grammar and then exactly this text.
+        r"""This grammar and then exactly this text.
 
-        A model's tokens may reach over the end of a value: one that wants to write `}\\n` and is only offered `}` goes
+        A model's tokens may reach over the end of a value: one that wants to write `}\n` and is only offered `}` goes
         on with something else. What follows anyway should therefore be part of the grammar.
         """
         if not text:
@@ -76,13 +76,26 @@ def json_schema(
     Raises:
         GrammarError: The engine refuses the schema.
     """
-    bounded = cast("JsonObject", _bounded(schema, max_characters=max_characters, max_items=max_items))
+    try:
+        return _of_schema(schema, max_characters, max_items)
+    except RecursionError:
+        raise GrammarError("The constraint cannot be compiled: its schema is nested too deeply.") from None
+    except GrammarError as error:
+        loose = _everywhere(schema, _without_pattern)
+        if loose == schema:
+            raise
+        grammar = _of_schema(loose, max_characters, max_items)
+        return replace(grammar, unenforced=(*grammar.unenforced, f"Left out every `pattern`: {error}"))
+
+
+def _of_schema(schema: JsonValue, max_characters: int, max_items: int) -> Grammar:
     layout: JsonObject = {
         "whitespace_flexible": False,
         "item_separator": ", ",
         "key_separator": ": ",
         "lenient": True,
     }
+    bounded = cast("JsonObject", _everywhere(schema, lambda part: _bounded(part, max_characters, max_items)))
     return _compiled("start: %json " + json.dumps({**bounded, "x-guidance": layout}, ensure_ascii=False))
 
 
@@ -103,32 +116,37 @@ _SCHEMA_LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SCHEMAS = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 
 
-def _bounded(schema: JsonValue, *, max_characters: int, max_items: int) -> JsonValue:
-    """The schema with bounds on every string and array that has none; what is no schema is left as it is."""
+def _everywhere(schema: JsonValue, change: Callable[[JsonObject], JsonObject]) -> JsonValue:
+    """The schema with every schema in it changed; what is no schema is left as it is."""
     if not isinstance(schema, dict):
         return schema
-
-    def again(value: JsonValue) -> JsonValue:
-        return _bounded(value, max_characters=max_characters, max_items=max_items)
 
     def inner(keyword: str, value: JsonValue) -> JsonValue:
         match value:
             case dict() if keyword in _SCHEMAS_BY_NAME:
-                return {name: again(part) for name, part in value.items()}
+                return {name: _everywhere(part, change) for name, part in value.items()}
             case list() if keyword in _SCHEMA_LISTS:
-                return [again(part) for part in value]
+                return [_everywhere(part, change) for part in value]
             case _ if keyword in _SCHEMAS:
-                return again(value)
+                return _everywhere(value, change)
             case _:
                 return value
 
-    bounded = {keyword: inner(keyword, value) for keyword, value in schema.items()}
+    return change({keyword: inner(keyword, value) for keyword, value in schema.items()})
+
+
+def _bounded(schema: JsonObject, max_characters: int, max_items: int) -> JsonObject:
+    bounds: JsonObject = {}
     kinds: list[Any] = kind if isinstance(kind := schema.get("type"), list) else [kind]
-    if "string" in kinds and not bounded.keys() & {"maxLength", "enum", "const", "pattern", "format"}:
-        bounded["maxLength"] = max(max_characters, _least(schema, "minLength"))
-    if "array" in kinds and not bounded.keys() & {"maxItems", "enum", "const"}:
-        bounded["maxItems"] = max(max_items, _least(schema, "minItems"))
-    return bounded
+    if "string" in kinds and not schema.keys() & {"maxLength", "enum", "const", "pattern", "format"}:
+        bounds["maxLength"] = max(max_characters, _least(schema, "minLength"))
+    if "array" in kinds and not schema.keys() & {"maxItems", "enum", "const"}:
+        bounds["maxItems"] = max(max_items, _least(schema, "minItems"))
+    return {**schema, **bounds}
+
+
+def _without_pattern(schema: JsonObject) -> JsonObject:
+    return {keyword: value for keyword, value in schema.items() if keyword != "pattern"}
 
 
 def _least(schema: JsonObject, keyword: str) -> int:

@@ -32,12 +32,18 @@ class Tokenizer:
         self.tokens = tuple(tokens)
         self.end_token = end_token
         engine = llguidance()
-        self.engine: Any = engine.LLTokenizer(engine.TokenizerWrapper(_Vocabulary(self.tokens, end_token)))
+        self._vocabulary = _Vocabulary(self.tokens, end_token)
+        self.engine: Any = engine.LLTokenizer(engine.TokenizerWrapper(self._vocabulary))
 
     @classmethod
     def of_bytes(cls) -> Tokenizer:
         """One token per byte, and token 256 to end: for tests and for checking texts."""
         return cls([*(bytes([value]) for value in range(256)), b"<|end|>"], end_token=256)
+
+    def tokenize(self, text: bytes) -> list[int] | None:
+        """Tokens that spell the text, not always those that a merging tokenizer would give; None if none do."""
+        tokens = self._vocabulary(text)
+        return tokens if b"".join(self.tokens[token] for token in tokens) == text else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,9 @@ class Matcher:
 
     def accept_text(self, text: str) -> bool:
         """Whether the whole text was allowed; then it has been taken, otherwise nothing has changed."""
-        tokens: list[int] = self._tokenizer.engine.tokenize_bytes(text.encode())
+        tokens = self._tokenizer.tokenize(text.encode("utf-8", "surrogatepass"))
+        if tokens is None:
+            return False
         taken: int = self._engine.try_consume_tokens(tokens)
         if taken < len(tokens):
             self.rollback(taken)
@@ -115,18 +123,17 @@ class _Vocabulary:
         self.bos_token_id = None
         self.special_token_ids = [end_token]
         self._ids = {token: index for index, token in reversed(list(enumerate(tokens))) if index != end_token}
-        self._longest = max(map(len, tokens))
+        self._longest = max(map(len, self._ids), default=0)
 
     def __call__(self, text: bytes) -> list[int]:
-        """Longest match first: not what a merging tokenizer would give, but always tokens of the same bytes."""
+        """Longest match first. Bytes without a token are left out: the engine asks, and an error would abort it."""
         ids: list[int] = []
         start = 0
         while start < len(text):
             end = min(len(text), start + self._longest)
             while end > start and text[start:end] not in self._ids:
                 end -= 1
-            if end == start:
-                raise GrammarError(f"No token of the vocabulary begins {text[start : start + 8]!r}.")
-            ids.append(self._ids[text[start:end]])
-            start = end
+            if end > start:
+                ids.append(self._ids[text[start:end]])
+            start = max(end, start + 1)
         return ids

@@ -188,7 +188,7 @@ class Guided:
 
 
 def _arguments(schema: JsonObject) -> Grammar:
-    """Arguments that fit the schema; any at all where no constraint can be made of it, since they are validated anyway."""
+    """Arguments that fit the schema; any at all where no constraint can be made of it: they are validated anyway."""
     try:
         return json_schema({"type": "object", **schema})
     except GrammarError:
