@@ -18,6 +18,7 @@ from pathlib import Path
 from wieldy import ToolError, tool
 
 FOLDER = Path(__file__).parent
+THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,15 @@ def calculate(expression: str) -> str:
     Args:
         expression: Numbers with + - * / ** and brackets, "12% of 250", sqrt(), round(x, digits), min(), max(), abs().
     """
-    text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", expression)
+    if re.search(r"\b(min|max|round)\b", expression) and THOUSANDS.search(expression):
+        raise ToolError(f"Unclear commas in {expression!r}. Write 1000 for 1,000, and a space after other commas.")
+    text = THOUSANDS.sub("", expression)
     text = re.sub(r"(\d+(?:\.\d+)?)\s*%", r"(\1/100)", text)
     text = re.sub(r"\bof\b", "*", text).replace("×", "*").replace("÷", "/").replace("^", "**").rstrip("= ")
     try:
-        value = _evaluate(ast.parse(text.strip(), mode="eval").body)
+        return _written(_evaluate(ast.parse(text.strip(), mode="eval").body))
     except (SyntaxError, ValueError, TypeError, ZeroDivisionError, OverflowError, RecursionError) as error:
         raise ToolError(f"Cannot work out {expression!r}: {error}. Write one such as 12.5 * (3 + 4).") from None
-    return f"{round(value, 10):.10f}".rstrip("0").rstrip(".")
 
 
 @tool(
@@ -111,6 +113,16 @@ _COMMON = frozenset(
 def _words(text: str) -> frozenset[str]:
     words = (word.removesuffix("s") for word in re.findall(r"[a-z0-9]+", text.casefold()))
     return frozenset(word for word in words if word not in _COMMON)
+
+
+def _written(value: complex) -> str:
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, complex) or not math.isfinite(value):
+        raise ValueError("the result is no number, or too large")
+    if 0 < abs(value) < 1e-9:
+        return str(value)
+    return f"{round(value, 10) + 0.0:.10f}".rstrip("0").rstrip(".")
 
 
 _OPERATORS: dict[type, Callable[..., float]] = {
