@@ -12,7 +12,6 @@ import types
 import typing
 from typing import Any, NotRequired, Required
 
-# Comes with pydantic, which hands out its types.
 import typing_extensions
 
 # Called with members that are known only now, which type checkers do not follow.
