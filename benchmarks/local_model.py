@@ -32,6 +32,7 @@ from wieldy.connect.models.local import LocalModel
 from wieldy.core.calls import ToolChoice
 from wieldy.core.ports import ModelEvent, ModelReply, ModelRequest
 from wieldy.run.guided import Guided
+from wieldy.run.guided.strategy import CALL_MARGIN
 
 HERE = Path(__file__).parent
 BFCL = "bfcl_eval==2026.3.23"
@@ -277,7 +278,8 @@ def print_curve(leads: dict[str, dict[str, list[float]]]) -> None:
     wanted = leads["test"]["simple"] + leads["test"]["multiple"]
     pairs = [(a > b) + (a == b) / 2 for a in wanted for b in leads["test"]["irrelevance"]]
     print(f"area under the curve {sum(pairs) / len(pairs):.3f}")
-    print(f"with the default margin: kept / declined {shares('test', 0.0)[0]:.2f} / {shares('test', 0.0)[1]:.2f}")
+    kept, declined = shares("test", -CALL_MARGIN)
+    print(f"with the default margin: kept {kept:.2f}, declined {declined:.2f}")
 
 
 def main() -> None:

@@ -30,7 +30,8 @@ _MOST_RESULT_CHARACTERS: Final = 2000
 _RULES: Final = """\
 You answer requests in a Python session by calling tools, one call per line; each result appears below its call. \
 Look up what is not known before calculating with it; never invent facts or numbers. \
-Give every argument that the request says something about. As soon as the results contain everything that the request needs, call answer()."""
+Give every argument that the request says something about. \
+As soon as the results contain everything that the request needs, call answer()."""
 
 _EXAMPLES: Final = """\
 def find_building(name: str): ...

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Final, cast
 
 from wieldy.core.calls import ToolCall, ToolChoice, ToolDefinition
@@ -107,7 +108,8 @@ class Guided:
         session = Session.of(request)
         names = [tool.name for tool in session.tools]
         weighed = await self._model.weigh(await self._prompt(session), [*map(_opening, names), ANSWER])
-        return max(weighed.logprobs[_opening(name)] for name in names) - weighed.logprobs[ANSWER]
+        likeliest = max((weighed.logprobs[_opening(name)] for name in names), default=-inf)
+        return likeliest - weighed.logprobs[ANSWER]
 
     async def _prompt(self, session: Session) -> str:
         messages = [session.rules, *session.earlier, Message.user(session.request)]
