@@ -254,6 +254,67 @@ def test_ctrl_c_ends_with_130_and_names_the_run(
     }
 
 
+LEAVING = """
+import asyncio, sys
+from wieldy import tool
+
+@tool(effect="read")
+def leave() -> str:
+    "Leave from a thread."
+    sys.exit(7)
+
+@tool(effect="read")
+async def leave_task() -> str:
+    "Leave from a task of its own."
+    async def out():
+        sys.exit(7)
+    await asyncio.gather(out())
+
+@tool(effect="read")
+async def interrupt() -> str:
+    "Do what Ctrl-C does while the loop is blocked."
+    raise KeyboardInterrupt
+
+@tool(effect="read")
+async def litter() -> str:
+    "Leave a failing task behind."
+    async def fail():
+        raise ValueError("nobody waits for me")
+    asyncio.create_task(fail())
+    await asyncio.sleep(0)
+    return "littered"
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "code", "last", "words"),
+    [
+        ("leave", 0, "finished", ""),
+        ("leave_task", 1, "error", "Error: A task that a tool started raised SystemExit"),
+        ("interrupt", 130, "error", "Interrupted run "),
+        ("litter", 0, "finished", "Something that a tool left running failed: ValueError: nobody waits for me\n"),
+    ],
+)
+def test_a_tool_that_leaves_ends_nothing_with_a_traceback(
+    wieldy: Callable[..., Result],
+    serve: Callable[..., Any],
+    tmp_path: Path,
+    tool: str,
+    code: int,
+    last: str,
+    words: str,
+) -> None:
+    (tmp_path / "leaving.py").write_text(LEAVING, encoding="utf-8")
+    server = serve([[(tool, {})], "Done."])
+
+    result = wieldy("run", "Go", "--model", server.model, "--tools", "leaving.py", "--json")
+
+    assert result.returncode == code, result.stderr
+    assert "Traceback" not in result.stdout + result.stderr
+    assert lines_of(result)[-1]["type"] == last
+    assert result.stderr.startswith(words)
+
+
 def test_a_reader_that_goes_away_ends_the_run_quietly(
     environment: dict[str, str], serve: Callable[..., Any], tmp_path: Path
 ) -> None:

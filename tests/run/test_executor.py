@@ -280,28 +280,64 @@ from wieldy import Agent, tool
 from wieldy.testing import ScriptedModel, call
 
 @tool(effect="unsafe")
-{kind} leave() -> str:
-    "Ends the program."
-    {exit}
+async def leave() -> str:
+    "Is running when the second Ctrl-C comes."
+    raise KeyboardInterrupt
 
 Agent(ScriptedModel([[call("leave")]]), tools=[leave], journal=sys.argv[1]).run_sync("Go")
 print("not reached")
 """
 
 
-@pytest.mark.parametrize("kind", ["def", "async def"])
-@pytest.mark.parametrize(("leave", "code"), [("sys.exit(7)", 7), ("raise KeyboardInterrupt", -2)])
-def test_what_ends_the_program_is_not_swallowed_and_the_call_stays_started(
-    tmp_path: Path, kind: str, leave: str, code: int
-) -> None:
+class Stop(BaseException):
+    """What a framework may raise to get past every `except Exception`."""
+
+
+@pytest.mark.parametrize("leaving", [SystemExit(7), GeneratorExit(), Stop("past everything"), KeyboardInterrupt()])
+async def test_no_synchronous_tool_ends_the_run_whatever_it_raises(leaving: BaseException) -> None:
+    @tool(effect="read")
+    def leave() -> str:
+        """Leaves."""
+        raise leaving
+
+    state = await state_after([call("leave"), call("echo", {"word": "still here"})], [leave, echo])
+
+    assert_crashed_alone(state, type(leaving).__name__)
+
+
+@pytest.mark.parametrize("leaving", [SystemExit(7), GeneratorExit(), Stop("past everything")])
+async def test_no_asynchronous_tool_ends_the_run_unless_it_is_interrupted(leaving: BaseException) -> None:
+    @tool(effect="read")
+    async def leave() -> str:
+        """Leaves."""
+        await anyio.lowlevel.checkpoint()
+        raise leaving
+
+    state = await state_after([call("leave"), call("echo", {"word": "still here"})], [leave, echo])
+
+    assert_crashed_alone(state, type(leaving).__name__)
+
+
+def assert_crashed_alone(state: RunState, name: str) -> None:
+    left, stayed = state.calls
+    assert (state.status, state.text) == ("finished", "done")
+    assert left.result is not None
+    assert left.result.content.startswith("`leave` failed with an internal error")
+    assert name not in left.result.content
+    assert name in (left.detail or "")
+    assert stayed.result is not None
+    assert stayed.result.content == "still here"
+
+
+def test_an_interrupt_is_not_swallowed_and_the_call_stays_started(tmp_path: Path) -> None:
     path = tmp_path / "j.db"
     finished = subprocess.run(
-        [sys.executable, "-c", EXIT.format(kind=kind, exit=leave), str(path)],
+        [sys.executable, "-c", EXIT, str(path)],
         capture_output=True,
         timeout=60,
         check=False,
     )
-    assert (finished.returncode, finished.stdout) == (code, b""), finished.stderr
+    assert (finished.returncode, finished.stdout) == (-2, b""), finished.stderr
     with SqliteJournal(path) as journal:
         [run_id] = journal.run_ids()
         state = fold(journal.read(run_id))

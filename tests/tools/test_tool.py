@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -93,9 +94,14 @@ def test_a_check_of_ones_own_speaks_to_the_model() -> None:
     assert "Example" not in str(caught.value)
 
 
-def test_a_check_of_ones_own_that_crashes_keeps_its_secrets() -> None:
+def _leaving(value: int) -> int:
+    raise SystemExit("secret")
+
+
+@pytest.mark.parametrize("check", [_crashing, _leaving])
+def test_a_check_of_ones_own_that_crashes_keeps_its_secrets(check: Callable[[int], int]) -> None:
     @tool
-    def take(number: Annotated[int, AfterValidator(_crashing)]) -> None: ...
+    def take(number: Annotated[int, AfterValidator(check)]) -> None: ...
 
     with pytest.raises(ToolCrashedError) as caught:
         take.validate({"number": 3})

@@ -1,9 +1,10 @@
 """Runs the code of tools: each call when the calls before it that matter have ended, and each to exactly one outcome.
 
-Whatever a tool's code does, its siblings go on: what it raises becomes its own outcome. Only what stops the whole
-program (cancellation, `KeyboardInterrupt`, `SystemExit`) and a journal that cannot be written pass through. A thread
-cannot be stopped: a synchronous tool that takes too long, or whose run is cancelled, goes on in its thread, and the
-outcome says that it may. Deliberately not here: deciding the order (`scheduler`), retries.
+Whatever a tool's code does, its siblings go on: what it raises becomes its own outcome, `SystemExit` included, because
+no tool decides when the program ends. Only what comes from outside (cancellation, Ctrl-C) and a journal that cannot be
+written pass through. A thread cannot be stopped: a synchronous tool that takes too long, or whose run is cancelled,
+goes on in its thread, and the outcome says that it may. Deliberately not here: deciding the order (`scheduler`),
+retries.
 """
 
 from __future__ import annotations
@@ -95,13 +96,13 @@ async def execute(
             for index in range(len(steps)):
                 group.start_soon(run, index)
     except ExceptionGroup as errors:
-        # Only `on_start` and `on_end` raise these. What ends the program stays in its group: the event loop has seen it
-        # already, and would stop cleaning up if it saw it again.
+        # Only `on_start` and `on_end` raise these. An interrupt stays in its group: the event loop has seen it already,
+        # and would stop cleaning up if it saw it again.
         raise first_of(errors) from errors
 
 
 async def _attempt(step: Step, *, threads: anyio.CapacityLimiter, clock: Callable[[], float]) -> Outcome:
-    started = clock()
+    started, task = clock(), asyncio.current_task()
     try:
         with anyio.move_on_after(step.tool.timeout_s):
             content, structured = step.tool.present(await _value_of(step, threads))
@@ -109,12 +110,10 @@ async def _attempt(step: Step, *, threads: anyio.CapacityLimiter, clock: Callabl
         error: ModelVisibleError = _timed_out(step)
     except ModelVisibleError as visible:
         error = visible
-    except Exception:  # the one place that must take whatever a tool's code raises
-        error = _crashed(step)
-    except anyio.get_cancelled_exc_class():
-        if _is_being_cancelled():
+    except BaseException as raised:  # the one place that must take whatever a tool's code raises
+        if _comes_from_outside(raised, task):
             raise
-        error = _crashed(step)  # the tool waited for something of its own that was cancelled
+        error = _crashed(step)
     return failed(step.call.id, error, duration_s=clock() - started)
 
 
@@ -124,7 +123,7 @@ async def _value_of(step: Step, threads: anyio.CapacityLimiter) -> object:
         value = function()
     else:
         # Abandoned when cancelled, because waiting for a thread that may never end would take the whole run with it.
-        value = await anyio.to_thread.run_sync(function, abandon_on_cancel=True, limiter=threads)
+        value = await anyio.to_thread.run_sync(_contained, function, abandon_on_cancel=True, limiter=threads)
     if inspect.isawaitable(value):  # also what a synchronous function hands on, such as a lambda around a coroutine
         value = await value
     return value
@@ -156,10 +155,37 @@ def _crashed(step: Step) -> ToolCrashedError:
     )
 
 
-def _is_being_cancelled() -> bool:
-    # anyio cannot tell a task whether a cancellation was meant for it; asyncio counts those that were.
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
+def _contained(function: Callable[[], object]) -> object:
+    try:
+        return function()
+    except Exception:
+        raise
+    except BaseException as raised:
+        # Ctrl-C reaches the main thread only, so in this one it is the tool's own; and some of these, handed on to the
+        # event loop, would end its tasks instead of being raised in them.
+        raise RuntimeError(f"the tool raised {type(raised).__name__}") from raised
+
+
+def _comes_from_outside(raised: BaseException, task: asyncio.Task[object] | None) -> bool:
+    """Whether this stops the call's task, rather than being raised by the tool's own code."""
+    match raised:
+        case KeyboardInterrupt():
+            return True
+        case asyncio.CancelledError():
+            # A tool may also wait for something of its own that was cancelled; asyncio counts what is meant for a task.
+            return task is None or task.cancelling() > 0
+        case GeneratorExit():
+            # A coroutine that is thrown away is closed by whoever does so, and not by its task.
+            return task is None or task is not _current_task()
+        case _:
+            return False
+
+
+def _current_task() -> asyncio.Task[object] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # no event loop is running
+        return None
 
 
 def first_of(error: BaseException) -> BaseException:

@@ -115,7 +115,7 @@ class Tool:
             return self.signature.read(arguments)
         except ValidationError as error:
             refused = self._refused(violations_of(error, arguments))
-        except Exception as error:  # a type's own checks are the tool's code
+        except (Exception, SystemExit) as error:  # a type's own checks are the tool's code
             raise ToolCrashedError(
                 f"`{self.name}` could not check these arguments because of an internal error, which is recorded for "
                 "the operator. Try other arguments or another way.",

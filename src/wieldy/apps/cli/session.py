@@ -5,11 +5,12 @@ Deliberately not here: how events look (`event_view`, `event_json`) and what is 
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import anyio
 
@@ -22,9 +23,10 @@ from wieldy.apps.cli.failures import INTERRUPTED, note
 from wieldy.apps.cli.journals import default_journal
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.tools_file import load_tools
-from wieldy.core.errors import UsageError
+from wieldy.core.errors import RunError, UsageError
 from wieldy.core.events import RunEvent, RunStarted
 from wieldy.core.limits import Limits
+from wieldy.run.executor import first_of
 from wieldy.run.policy import allow_all
 
 
@@ -85,7 +87,7 @@ def answer(session: Session) -> int:
     """
     watched = Watched(JsonEvents() if session.json else EventView(out()))
     try:
-        anyio.run(_stream, _agent(session, watched.output), session.prompt, watched)
+        _watch(_agent(session, watched.output), session.prompt, watched)
     except KeyboardInterrupt as interrupt:
         watched.output.fail(interrupt, run_id=watched.run_id)
         watched.output.close()
@@ -119,7 +121,32 @@ def _agent(session: Session, output: Output) -> Agent:
     return agent
 
 
+def _watch(agent: Agent, prompt: str, watched: Watched) -> None:
+    try:
+        anyio.run(_stream, agent, prompt, watched)
+    except BaseException as ended:
+        cause = first_of(ended)
+        if isinstance(cause, KeyboardInterrupt):
+            raise KeyboardInterrupt from ended
+        if isinstance(ended, Exception):
+            raise
+        # The executor keeps what a tool raises away from the run, but not what a task that the tool started does.
+        raise RunError(
+            f"A task that a tool started raised {type(cause).__name__} and so ended the whole run. Let the tool catch "
+            "what its tasks raise."
+        ) from ended
+
+
 async def _stream(agent: Agent, prompt: str, watched: Watched) -> None:
+    def tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        del loop
+        error = context.get("exception")
+        if isinstance(error, Exception):  # anything else has ended the run, and is told there
+            watched.output.make_room()
+            note(f"Something that a tool left running failed: {type(error).__name__}: {error}")
+
+    # asyncio would print a traceback.
+    asyncio.get_running_loop().set_exception_handler(tell)
     async with aclosing(agent.stream(prompt)) as events:
         async for event in events:
             watched.show(event)
