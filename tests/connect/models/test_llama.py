@@ -224,6 +224,22 @@ print("leaving")
 """
 
 
-def test_a_program_may_end_in_the_middle_of_an_answer(smallest_model: Path) -> None:
-    ended = run_python(LEFT, str(smallest_model))
+LEFT_LOADING = """
+import sys, anyio
+from pathlib import Path
+from wieldy.connect.models.local import LocalModel
+async def leave():
+    model = LocalModel(path=Path(sys.argv[1]))
+    async with anyio.create_task_group() as group:
+        group.start_soon(model.weigh, "Hi " * 2000, [" a", " b"])
+        await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
+anyio.run(leave)
+print("leaving")
+"""
+
+
+@pytest.mark.parametrize("program", [LEFT, LEFT_LOADING], ids=["writing", "loading"])
+def test_a_program_may_end_while_the_engine_works(smallest_model: Path, program: str) -> None:
+    ended = run_python(program, str(smallest_model))
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "leaving\n", "")

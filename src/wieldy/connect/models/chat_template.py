@@ -49,8 +49,7 @@ class ChatTemplate:
         except TemplateError as error:
             raise ModelNotAvailableError(f"The model's chat template cannot be read: {error}.") from error
         self._end_token = end_token
-        longest_first = sorted((token for token in control_tokens if len(token) > 1), key=len, reverse=True)
-        self._control = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+        self._control_starts = _starts(control_tokens)
 
     @classmethod
     def of(cls, metadata: Mapping[str, Any]) -> ChatTemplate:
@@ -79,7 +78,7 @@ class ChatTemplate:
         Halves of surrogate pairs, which are no text and which no engine takes, become question marks.
         """
         text = text.encode("utf-8", "replace").decode()
-        return self._control.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text) if self._control else text
+        return self._control_starts.sub(r"\g<0> ", text)
 
     def render(self, messages: Sequence[Message], *, begun: str = "") -> str:
         """The conversation as text, up to where the assistant's next words begin, and those that it has `begun` with.
@@ -107,6 +106,12 @@ class ChatTemplate:
         return self._template.render(
             messages=messages, add_generation_prompt=True, bos_token="", eos_token=self._end_token
         )
+
+
+def _starts(tokens: Collection[str]) -> re.Pattern[str]:
+    """The first character wherever one of the tokens begins, within another one too."""
+    longer = [re.escape(token) for token in tokens if len(token) > 1]
+    return re.compile(f"(?=(?:{'|'.join(longer)}))." if longer else r"(?!)", re.DOTALL)
 
 
 def _list(metadata: Mapping[str, Any], key: str) -> list[object]:

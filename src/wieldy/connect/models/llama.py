@@ -71,7 +71,7 @@ class Engine:
             xllamacpp: Any = import_module("xllamacpp")  # an optional extra, without type information
         except ImportError as error:
             raise ModelNotAvailableError(
-                "Local models need llama.cpp, which is not installed. Run: pip install 'wieldy[local]'"
+                f"Local models need llama.cpp, which cannot be imported ({error}). Run: pip install 'wieldy[local]'"
             ) from error
         parameters: Any = xllamacpp.CommonParams()
         parameters.model.path = str(path)
