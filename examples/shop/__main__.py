@@ -3,13 +3,13 @@
     python examples/shop "Where is order 14?"
     python examples/shop "Refund order 17." --model local --data my-shop.json
 
-Refunds are asked about before they happen. The data is a copy of shop.json, so that trying costs nothing.
+Refunds are asked about before they happen. The data begins as shop.json and is changed elsewhere, so that trying costs
+nothing.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -32,8 +32,6 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="where the shop's data is kept between questions")
     options = parser.parse_args()
     data = options.data or Path(tempfile.mkdtemp(prefix="shop-")) / "shop.json"
-    if not data.exists():
-        shutil.copyfile(Path(__file__).with_name("shop.json"), data)
     agent = Agent(options.model, tools_of(Shop(data)), instructions=INSTRUCTIONS, policy=confirmed_by(ask))
     try:
         result = agent.run_sync(options.question)

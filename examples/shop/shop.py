@@ -1,5 +1,7 @@
 """A small shop and the tools over it: orders are found and listed, stock is looked up, money is given back.
 
+    wieldy run "Refund order 17." --tools examples/shop/shop.py
+
 What to look at: `refund` has an effect, so it says what it writes, takes the idempotency key, and is refused with words
 that a model can act on; `confirmed_by` is a policy that asks a person before anything that is not just reading.
 """
@@ -17,12 +19,13 @@ from typing import Any, Literal
 
 import anyio
 
-from wieldy import Context, Tool, tool
+from wieldy import Context, Tool, Toolset, tool
 from wieldy.core.calls import ToolCall
 from wieldy.core.errors import ToolError
 from wieldy.run.policy import Allow, Decision, Deny, Policy
 
 Status = Literal["received", "packed", "shipped", "delivered", "cancelled"]
+BEGINNING = Path(__file__).with_name("shop.json")
 REFUNDABLE: tuple[Status, ...] = ("shipped", "delivered")
 
 
@@ -68,7 +71,10 @@ class Receipt:
 
 
 class Shop:
-    """The shop's data in one JSON file, which is always whole: a change is written beside it and moved into place."""
+    """The shop's data in one JSON file, which is always whole: a change is written beside it and moved into place.
+
+    Where there is no such file yet, the shop begins with the data in shop.json.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -76,7 +82,8 @@ class Shop:
 
     def read(self) -> dict[str, Any]:
         """The data as it is now."""
-        return json.loads(self._path.read_text(encoding="utf-8"))
+        path = self._path if self._path.exists() else BEGINNING
+        return json.loads(path.read_text(encoding="utf-8"))
 
     @contextmanager
     def changing(self) -> Iterator[dict[str, Any]]:
@@ -230,3 +237,7 @@ def _total_cents(data: dict[str, Any], record: dict[str, Any]) -> int:
 
 def _refunded_cents(record: dict[str, Any]) -> int:
     return sum(refund["cents"] for refund in record["refunds"])
+
+
+tools = Toolset(tools_of(Shop(Path("my-shop.json"))))
+"""For the command line; changes are kept in the current folder."""

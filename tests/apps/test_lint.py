@@ -45,24 +45,39 @@ def file(tmp_path: Path) -> Callable[[str], Path]:
 def test_good_tools_end_with_0_and_say_what_they_cost(
     wieldy: Callable[..., Result], file: Callable[[str], Path]
 ) -> None:
-    result = wieldy("lint", file(GOOD), "--strict")
+    result = wieldy("lint", file(GOOD))
 
     assert result.returncode == 0, result.stdout
     assert "1 tool, about " in result.stdout
     assert "Nothing to complain about." in result.stdout
 
 
-def test_errors_end_with_1_and_warnings_only_if_one_is_strict(
-    wieldy: Callable[..., Result], file: Callable[[str], Path]
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [(MISSING, "error    description-missing"), (UNDECLARED, "warning  effect-undeclared")],
+)
+def test_errors_and_warnings_end_with_1(
+    wieldy: Callable[..., Result], file: Callable[[str], Path], text: str, finding: str
 ) -> None:
-    undeclared = file(UNDECLARED)
+    result = wieldy("lint", file(text))
 
-    assert wieldy("lint", file(MISSING)).returncode == 1
-    result = wieldy("lint", undeclared)
-    assert result.returncode == 0
-    assert "warning  effect-undeclared" in result.stdout
-    assert "1 warning\n" in result.stdout
-    assert wieldy("lint", undeclared, "--strict").returncode == 1
+    assert result.returncode == 1
+    assert finding in result.stdout
+    assert "1 tool, about " in result.stdout
+
+
+def test_notes_are_told_and_end_with_0(wieldy: Callable[..., Result], file: Callable[[str], Path]) -> None:
+    result = wieldy("lint", file(GOOD.replace('effect="read"', 'effect="idempotent"')))
+
+    assert result.returncode == 0, result.stdout
+    assert "note     effect-doubtful" in result.stdout
+
+
+@pytest.mark.parametrize("example", ["everyday/tools.py", "shop/shop.py"])
+def test_the_examples_are_clean(wieldy: Callable[..., Result], example: str) -> None:
+    result = wieldy("lint", Path(__file__).parents[2] / "examples" / example)
+
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("columns", [40, 80, 120])

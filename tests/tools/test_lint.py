@@ -38,6 +38,7 @@ def good(name: str = "get_weather", **declared: Any) -> Tool:
 
 def test_well_described_tools_give_no_findings() -> None:
     assert found(good()) == []
+    assert found(good(description="获取一个城市的当前天气")) == []
     assert found() == []
 
 
@@ -50,13 +51,24 @@ def test_a_missing_description_is_an_error() -> None:
     assert found(good(description="...")) == [("error", "description-missing", ("get_weather",))]
 
 
-@pytest.mark.parametrize("text", ["Weather.", "TODO", "TODO: write this down", "Does stuff with the weather."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Weather.",
+        "天气",
+        "TODO",
+        "TODO: write this down",
+        "Does stuff with the weather.",
+        "Processes the data for the user.",
+        "A helper function.",
+    ],
+)
 def test_vague_descriptions_are_warned_of(text: str) -> None:
     assert found(good(description=text)) == [("warning", "description-vague", ("get_weather",))]
 
 
-def test_a_description_that_only_repeats_the_name_is_noted() -> None:
-    assert found(good(description="Get the weather.")) == [("note", "description-repeats-name", ("get_weather",))]
+def test_a_description_that_only_repeats_the_name_is_warned_of() -> None:
+    assert found(good(description="Get the weather.")) == [("warning", "description-repeats-name", ("get_weather",))]
 
 
 def test_undocumented_untyped_and_undeclared_is_warned_of() -> None:

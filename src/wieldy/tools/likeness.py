@@ -62,6 +62,12 @@ _EMPTY_WORDS = word_set(
     "only also id"
 )
 _WEAK_WORDS = word_set("data info information detail content text value name result item")
+_GENERIC_WORDS = word_set(
+    "anything argument be call can doe execute function get give given handle help helper input job manage method misc "
+    "need now object one operation output parameter perform please process provide request response run something "
+    "stuff task thing this tool user useful utility util various want work you your"
+)
+"""With the empty and weak ones: words that fit any tool, and so tell none from another."""
 _OPPOSITES = {"in": "out", "out": "in", "on": "off", "off": "on", "up": "down", "down": "up"}
 _NO_THINGS = (_EMPTY_WORDS | _WEAK_WORDS | _LIGHT_VERBS) - {"to", "id", *_OPPOSITES}
 _ENDINGS = (
@@ -128,6 +134,11 @@ def says_more_than_its_name(definition: ToolDefinition) -> bool:
     """Whether the description has a word of substance that the name does not have."""
     name = set(_stems(definition.name))
     return any(word not in name for word in _stems(definition.description) if word not in _EMPTY_WORDS | _WEAK_WORDS)
+
+
+def is_generic(text: str) -> bool:
+    """Whether the text has no word that would not fit any other tool as well."""
+    return _GENERIC_WORDS | _EMPTY_WORDS | _WEAK_WORDS | _LIGHT_VERBS >= set(_stems(text))
 
 
 def likeness(one: Words, other: Words) -> float:

@@ -18,7 +18,7 @@ from wieldy.schema.resolve import ALL_TYPES, accepted_types
 from wieldy.schema.rewrite import subschemas
 from wieldy.tools.callables import docstring_of
 from wieldy.tools.cost import token_cost
-from wieldy.tools.likeness import says_more_than_its_name, split_words, word_set
+from wieldy.tools.likeness import is_generic, says_more_than_its_name, split_words, word_set
 from wieldy.tools.tool import Tool
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
@@ -26,6 +26,7 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 MAX_NAME_CHARACTERS = 40
 """Models write the name in every call, and many formats repeat it."""
 MIN_DESCRIPTION_WORDS = 3
+MIN_DESCRIPTION_CHARACTERS = 8
 MAX_TOOL_TOKENS = 600
 """About a page of text for one tool."""
 COMPLEX_PARAMETERS = 5
@@ -69,15 +70,19 @@ def _missing_description(tool: Tool) -> str | None:
 
 def _vague_description(tool: Tool) -> str | None:
     text = tool.definition.description
-    words = len(split_words(text))
-    if words == 0 or (words >= MIN_DESCRIPTION_WORDS and not _PLACEHOLDER.search(text)):
+    words = split_words(text)
+    if not words:
+        return None
+    # In scripts without spaces a sentence is one word, of which only the length can be judged.
+    is_short = len(words) < MIN_DESCRIPTION_WORDS and (text.isascii() or len(text) < MIN_DESCRIPTION_CHARACTERS)
+    if not is_short and not _PLACEHOLDER.search(text) and not is_generic(text):
         return None
     return f"has a vague description: {_cut(text)!r}. Say what it does, to what, and what it returns."
 
 
 def _repeating_description(tool: Tool) -> str | None:
     words = len(split_words(tool.definition.description))
-    if words < MIN_DESCRIPTION_WORDS or says_more_than_its_name(tool.definition):
+    if words < MIN_DESCRIPTION_WORDS or says_more_than_its_name(tool.definition) or _vague_description(tool):
         return None
     text = _cut(tool.definition.description)
     return f"has a description that says no more than its name: {text!r}. Say what it returns, and when it is right."
@@ -189,7 +194,7 @@ RULES: tuple[Rule, ...] = (
     Rule(name="name-long", severity="warning", check=_long_name),
     Rule(name="description-missing", severity="error", check=_missing_description),
     Rule(name="description-vague", severity="warning", check=_vague_description),
-    Rule(name="description-repeats-name", severity="note", check=_repeating_description),
+    Rule(name="description-repeats-name", severity="warning", check=_repeating_description),
     Rule(name="parameter-undocumented", severity="warning", check=_undocumented_parameters),
     Rule(name="property-undocumented", severity="note", check=_undocumented_properties),
     Rule(name="documented-unknown", severity="warning", check=_unknown_documentation),

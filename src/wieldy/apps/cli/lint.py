@@ -15,17 +15,14 @@ def lint(
         list[Path], typer.Argument(metavar="FILE.py...", help="Python files with tools, seen as one set.")
     ],
     *,
-    strict: Annotated[
-        bool, typer.Option("--strict", metavar="", help="End with 1 also if there are warnings.")
-    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Check tools: texts too alike, vague or missing, undeclared effects, token cost.
 
-    Ends with 1 if there are errors, with 2 if a file cannot be loaded.
+    Ends with 1 if there are errors or warnings, with 2 if a file cannot be loaded; notes never count.
     """
     # Loading tools imports pydantic, which `wieldy --help` must not wait for.
     from wieldy.apps.cli.lint_view import check_files  # noqa: PLC0415
 
     severities = check_files(files, json=json)
-    raise typer.Exit(1 if "error" in severities or (strict and "warning" in severities) else 0)
+    raise typer.Exit(1 if severities & {"error", "warning"} else 0)
