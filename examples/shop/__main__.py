@@ -32,8 +32,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="where the shop's data is kept between questions")
     options = parser.parse_args()
     data = options.data or Path(tempfile.mkdtemp(prefix="shop-")) / "shop.json"
-    agent = Agent(options.model, tools_of(Shop(data)), instructions=INSTRUCTIONS, policy=confirmed_by(ask))
     try:
+        agent = Agent(options.model, tools_of(Shop(data)), instructions=INSTRUCTIONS, policy=confirmed_by(ask))
         result = agent.run_sync(options.question)
     except WieldyError as error:
         sys.exit(str(error))

@@ -138,7 +138,7 @@ def says_more_than_its_name(definition: ToolDefinition) -> bool:
 
 def is_generic(text: str) -> bool:
     """Whether the text has no word that would not fit any other tool as well."""
-    return _GENERIC_WORDS | _EMPTY_WORDS | _WEAK_WORDS | _LIGHT_VERBS >= set(_stems(text))
+    return set(_stems(text)) <= _GENERIC_WORDS | _EMPTY_WORDS | _WEAK_WORDS | _LIGHT_VERBS
 
 
 def likeness(one: Words, other: Words) -> float:
