@@ -42,7 +42,7 @@ def engine() -> Engine:
     return Engine(path)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(prompt=st.text(st.characters(codec="utf-8"), min_size=1, max_size=40))
 def test_json_under_a_schema_can_be_read_whatever_the_prompt(engine: Engine, prompt: str) -> None:
     completion = engine.complete(prompt, max_tokens=60, grammar=json_schema(ORDER))
