@@ -147,3 +147,13 @@ def test_a_session_has_as_many_calls_as_were_made(request: str, results: list[tu
 @given(content=st.text(st.sampled_from('ab {}":,.#>\n'), max_size=40).filter(lambda text: ">>>" not in text))
 def test_ordinary_results_are_shown_as_they_are(content: str) -> None:
     assert content in session(Message.user("?"), *made({}, content)).transcript
+
+
+def test_the_pseudo_call_of_the_answer_never_has_the_name_of_a_tool() -> None:
+    named = [
+        ToolDefinition(name=name, description="Answers.", input_schema={"type": "object"}) for name in ("answer", "x")
+    ]
+    session = Session.of(ModelRequest(messages=[Message.user("Hi")], tools=named))
+    assert session.answer == " answer_()"
+    assert "answer()" not in session.rules.text.replace("def answer():", "")
+    assert session.rules.text.count("answer_()") > 5

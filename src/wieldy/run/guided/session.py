@@ -18,9 +18,6 @@ from wieldy.core.ports import ModelRequest
 from wieldy.run.guided.quoting import quoted, unbroken
 from wieldy.run.guided.stubs import stub
 
-ANSWER: Final = " answer()"
-"""The pseudo-call that ends the calling: everything needed is known."""
-
 PROMPT: Final = ">>>"
 CALL_END: Final = ")\n"
 """What follows the arguments; part of their grammar, because the model's tokens reach over the end of the value."""
@@ -156,15 +153,24 @@ class Session:
         )
 
     @property
+    def answer(self) -> str:
+        """The pseudo-call that ends the calling, as it goes on from the prompt; no tool has its name."""
+        name = "answer"
+        while any(tool.name == name for tool in self.tools):
+            name += "_"
+        return f" {name}()"
+
+    @property
     def rules(self) -> Message:
         """The system message of the session; the same for every request with these tools, so that it is read once."""
-        stubs = "\n\n".join(map(stub, self.tools))
-        answer = 'def answer():\n    """Everything needed is known, or no tool can help."""'
+        answer = self.answer.strip()
+        stubs = [*map(stub, self.tools), f'def {answer}:\n    """Everything needed is known, or no tool can help."""']
+        examples = _EXAMPLES.replace("answer()", answer)
         parts = [
-            _RULES,
+            _RULES.replace("answer()", answer),
             *([self.instructions] if self.instructions else []),
-            f"Sessions with other tools, as examples:\n\n```\n{_EXAMPLES}```",
-            f"The tools of this session:\n\n```\n{stubs}\n\n{answer}\n```",
+            f"Sessions with other tools, as examples:\n\n```\n{examples}```",
+            "The tools of this session:\n\n```\n" + "\n\n".join(stubs) + "\n```",
         ]
         return Message.system("\n\n".join(parts))
 

@@ -27,7 +27,7 @@ from wieldy.core.ports import ModelEvent, ModelReply, ModelRequest
 from wieldy.grammar import Grammar, json_schema
 from wieldy.run.guided.grounding import choices_of, confidence, invented
 from wieldy.run.guided.port import Completion, GuidedModel
-from wieldy.run.guided.session import ANSWER, CALL_END, Session
+from wieldy.run.guided.session import CALL_END, Session
 
 ANSWER_MARGIN: Final = 2.75
 """How much likelier than the likeliest tool the answer must be, in nats, once there are results.
@@ -107,9 +107,9 @@ class Guided:
         """
         session = Session.of(request)
         names = [tool.name for tool in session.tools]
-        weighed = await self._model.weigh(await self._prompt(session), [*map(_opening, names), ANSWER])
+        weighed = await self._model.weigh(await self._prompt(session), [*map(_opening, names), session.answer])
         likeliest = max((weighed.logprobs[_opening(name)] for name in names), default=-inf)
-        return likeliest - weighed.logprobs[ANSWER]
+        return likeliest - weighed.logprobs[session.answer]
 
     async def _prompt(self, session: Session) -> str:
         messages = [session.rules, *session.earlier, Message.user(session.request)]
@@ -123,12 +123,12 @@ class Guided:
         prompt = await self._prompt(session)
         likelihoods = dict.fromkeys(tools, 0.0)
         if choice.mode == "auto" or len(tools) > 1:
-            answer = [ANSWER] if choice.mode == "auto" else []
+            answer = [session.answer] if choice.mode == "auto" else []
             weighed = await self._model.weigh(prompt, [*map(_opening, tools), *answer])
             meter.add(weighed.usage)
             likelihoods = {name: weighed.logprobs[_opening(name)] for name in tools}
             margin = ANSWER_MARGIN if session.steps else self._call_margin
-            if answer and weighed.logprobs[ANSWER] - margin > max(likelihoods.values()):
+            if answer and weighed.logprobs[session.answer] - margin > max(likelihoods.values()):
                 return None
         best = await self._best_call(session, prompt, tools, likelihoods, meter)
         if choice.mode == "auto" and best is not None and best.is_flawed:
