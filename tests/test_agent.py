@@ -1,7 +1,8 @@
 """An agent as programs use it."""
 
 import functools
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -208,13 +209,50 @@ class Shop(Toolset):
         assert self.is_open
         return item
 
-    async def __aenter__(self) -> "Shop":
+    @asynccontextmanager
+    async def hold(self) -> AsyncGenerator[None]:
         self.opened += 1
         self.is_open = True
-        return self
+        try:
+            yield
+        finally:
+            self.is_open = False
 
-    async def __aexit__(self, *_: object) -> None:
-        self.is_open = False
+
+@anyio_test
+@pytest.mark.parametrize("first_out", ["a", "b"])
+async def test_runs_at_once_share_an_open_toolset_until_the_last_of_them_ends(first_out: str) -> None:
+    shop = Shop()
+    inside = {"a": anyio.Event(), "b": anyio.Event()}
+    leave = {"a": anyio.Event(), "b": anyio.Event()}
+
+    @tool(effect="read")
+    async def wait(name: str) -> str:
+        """Waits until this run may go on."""
+        inside[name].set()
+        await leave[name].wait()
+        return name
+
+    def script(messages: Sequence[Message]) -> list[Any]:
+        name = messages[0].text
+        turns = [call("wait", {"name": name})], [call("buy", {"item": name})], [text(f"bought {name}")]
+        return turns[sum(message.role == "tool" for message in messages)]
+
+    agent = Agent(ScriptedModel(script), [shop, wait])
+    bought: list[str] = []
+
+    async def go(name: str) -> None:
+        bought.append((await agent.run(name)).text)
+        leave["b" if name == "a" else "a"].set()
+
+    async with anyio.create_task_group() as group:
+        for name in ("a", "b"):
+            group.start_soon(go, name)
+            await inside[name].wait()
+        leave[first_out].set()
+    assert sorted(bought) == ["bought a", "bought b"]
+    assert bought[0] == f"bought {first_out}"
+    assert (shop.opened, shop.is_open) == (1, False)
 
 
 def test_a_toolset_that_was_not_entered_is_opened_for_the_run_and_closed_after_it() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
 
+import anyio
 import pytest
 
 from wieldy.core.errors import ToolSignatureError, UsageError
@@ -126,17 +128,18 @@ class Server(Toolset):
     def tools(self) -> tuple[Tool, ...]:
         return self.known
 
-    async def __aenter__(self) -> Self:
+    @asynccontextmanager
+    async def hold(self) -> AsyncGenerator[None]:
         self.log.append("open")
         if self.fails:
             raise ConnectionError("no server")
-        self.known = tuple(self.found)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.known = ()
+        # Like a real connection it has tasks of its own, and so must be left by the task that entered it.
+        async with anyio.create_task_group() as group:
+            group.start_soon(anyio.sleep_forever)
+            self.known = tuple(self.found)
+            yield
+            self.known = ()
+            group.cancel_scope.cancel()
         self.log.append("close")
 
 
@@ -155,7 +158,7 @@ async def test_entering_opens_what_is_inside_and_leaving_closes_it() -> None:
         assert names(changed) == ["search", "order"]
         async with changed:
             assert names(changed) == ["search", "order"]
-    assert log == ["open", "open", "close", "close"]
+    assert log == ["open", "close"]
 
 
 async def test_tools_that_clash_when_opened_are_refused_and_all_is_closed() -> None:
@@ -174,3 +177,100 @@ async def test_what_was_opened_is_closed_when_the_next_fails() -> None:
         async with toolset:
             pass
     assert log == ["open", "open", "close"]
+
+
+@pytest.mark.parametrize("first_out", [0, 1])
+async def test_what_two_tasks_use_stays_open_until_both_have_left_in_any_order(first_out: int) -> None:
+    log: list[str] = []
+    toolset = Toolset([Server(log, [get_order])])
+    entered, leave, left = ([anyio.Event(), anyio.Event()] for _ in range(3))
+
+    async def use(index: int) -> None:
+        async with toolset:
+            entered[index].set()
+            await leave[index].wait()
+        left[index].set()
+
+    async with anyio.create_task_group() as group:
+        for index in (0, 1):
+            group.start_soon(use, index)
+            await entered[index].wait()
+        leave[first_out].set()
+        await left[first_out].wait()
+        assert names(toolset) == ["get_order"]
+        assert log == ["open"]
+        leave[1 - first_out].set()
+    assert names(toolset) == []
+    assert log == ["open", "close"]
+
+
+async def test_a_set_may_be_left_by_another_task_than_the_one_that_entered_it() -> None:
+    log: list[str] = []
+    toolset = Toolset([Server(log, [get_order])])
+    async with anyio.create_task_group() as group:
+        group.start_soon(toolset.__aenter__)
+    assert names(toolset) == ["get_order"]
+    async with anyio.create_task_group() as group:
+        group.start_soon(toolset.__aexit__, None, None, None)
+    assert log == ["open", "close"]
+
+
+async def test_two_sets_share_what_both_are_made_of() -> None:
+    log: list[str] = []
+    server = Server(log, [get_order])
+    async with Toolset([server]), server.prefixed("shop_"):
+        pass
+    assert log == ["open", "close"]
+    async with Toolset([server]):
+        pass
+    assert log == ["open", "close"] * 2
+
+
+class Slow(Server):
+    """A set whose opening never comes to an end."""
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncGenerator[None]:
+        try:
+            self.log.append("opening")
+            await anyio.sleep_forever()
+            yield
+        finally:
+            self.log.append("given up")
+
+
+async def test_who_stops_waiting_for_a_set_to_open_leaves_nothing_behind() -> None:
+    log: list[str] = []
+    toolset = Toolset([Slow(log, [])])
+    async with anyio.create_task_group() as group:
+        group.start_soon(toolset.__aenter__)
+        group.start_soon(toolset.__aenter__)
+        await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+    assert log == ["opening", "given up"]
+    assert {task.name for task in anyio.get_running_tasks()} & {"wieldy opening"} == set()
+
+
+class Breaking(Server):
+    """A set whose connection breaks while it is in use."""
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncGenerator[None]:
+        async with anyio.create_task_group() as group:
+            group.start_soon(self.break_down)
+            yield
+
+    async def break_down(self) -> None:
+        raise ConnectionError("the line went dead")
+
+
+async def test_what_breaks_while_it_is_open_is_told_to_who_comes_and_to_who_leaves_last() -> None:
+    toolset = Breaking([], [])
+    await toolset.__aenter__()
+    await anyio.wait_all_tasks_blocked()
+    with pytest.raises(ExceptionGroup) as coming:
+        await toolset.__aenter__()
+    assert coming.group_contains(ConnectionError, match="went dead")
+    with pytest.raises(ExceptionGroup) as leaving:
+        await toolset.__aexit__(None, None, None)
+    assert leaving.group_contains(ConnectionError, match="went dead")

@@ -1,14 +1,15 @@
 """Sets of tools, composed by wrapping: a filtered or renamed toolset is a toolset around a toolset.
 
 A toolset is an asynchronous context manager: entering it opens what it is made of, in order, and leaving closes it.
-Tools made from functions have nothing to open. A set that learns its tools when it is opened has none before.
+Several runs may use one set at once: the first that enters opens it, and the last that leaves closes it. Tools made
+from functions have nothing to open. A set that learns its tools when it is opened has none before.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from types import MethodType, TracebackType
 from typing import Self, TypeAlias, cast
 
@@ -17,6 +18,7 @@ from wieldy.core.errors import ToolSignatureError, UsageError
 from wieldy.schema import nearest
 from wieldy.tools.callables import AnyFunction
 from wieldy.tools.declare import tool
+from wieldy.tools.opening import SharedOpening
 from wieldy.tools.tool import Tool
 
 ToolLike: TypeAlias = "Tool | Toolset | AnyFunction"
@@ -34,7 +36,7 @@ class Toolset:
 
     def __init__(self, items: Iterable[ToolLike] = ()) -> None:
         self._parts = tuple(_part(item) for item in _listed(items))
-        self._open: list[AsyncExitStack] = []
+        self._opening = SharedOpening(self.hold)
         _by_name(self.tools)
 
     @property
@@ -77,20 +79,28 @@ class Toolset:
     def __len__(self) -> int:
         return len(self.tools)
 
-    async def __aenter__(self) -> Self:
+    @asynccontextmanager
+    async def hold(self) -> AsyncGenerator[None]:
+        """What entering holds open; a set that holds something of its own overrides this.
+
+        One task enters and leaves it, and it is never entered twice at once in one event loop.
+        """
         async with AsyncExitStack() as stack:
             for part in self._parts:
                 if isinstance(part, Toolset):
                     await stack.enter_async_context(part)
             # What was learnt by opening may clash with the rest.
             _by_name(self.tools)
-            self._open.append(stack.pop_all())
+            yield
+
+    async def __aenter__(self) -> Self:
+        await self._opening.enter()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        return await self._open.pop().__aexit__(kind, error, trace)
+    ) -> None:
+        await self._opening.leave()
 
 
 class _Changed(Toolset):
