@@ -363,3 +363,26 @@ def test_processes_that_make_the_same_file_at_once_all_write_to_it(tmp_path: Pat
     assert [finished.stderr for finished in outcomes] == [""] * 6
     with SqliteJournal(path) as journal:
         assert sorted(journal.run_ids()) == [f"r{number}" for number in range(6)]
+
+
+def test_reading_leaves_nothing_beside_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "j.db"
+    with SqliteJournal(path) as journal:
+        journal.append("a", "kind", {})
+    for _ in range(2):
+        with SqliteJournal(path, read_only=True) as reader:
+            assert [entry.sequence for entry in reader.read("a")] == [0]
+    assert [file.name for file in tmp_path.iterdir()] == ["j.db"]
+
+
+def test_a_reader_that_closes_takes_nothing_from_a_writer_that_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "j.db"
+    with SqliteJournal(path) as writer:
+        writer.append("a", "kind", {"number": 0})
+        for number in (1, 2):
+            with SqliteJournal(path, read_only=True) as reader:
+                writer.append("a", "kind", {"number": number})
+                assert [entry.data["number"] for entry in reader.read("a")] == list(range(number + 1))
+        writer.append("a", "kind", {"number": 3})
+    with SqliteJournal(path, read_only=True) as reader:
+        assert [entry.data["number"] for entry in reader.read("a")] == [0, 1, 2, 3]

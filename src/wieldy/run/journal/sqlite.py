@@ -37,7 +37,7 @@ class SqliteJournal:
 
     Args:
         path: The file; it and its folder are made if they are missing (`~` is the home folder).
-        read_only: Only read; the file must exist, and is not touched.
+        read_only: Only read; the file must exist. No other file stays beside it that was not there before.
         clock: Gives the time of an entry, in seconds since the epoch.
 
     Raises:

@@ -7,6 +7,7 @@ file with another mark, or a higher number.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -66,14 +67,17 @@ def journal_error(path: Path, error: sqlite3.Error) -> JournalError:
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     """A connection that commits each statement by itself and may be used from any thread, by one at a time."""
-    mode = "ro" if read_only else "rw"
-    return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
+    connection = sqlite3.connect(
+        # SQLite's own read-only mode is not used: whoever opens a file so and is the last to close it leaves the files
+        # of its write-ahead log lying about, because it may not tidy up.
+        f"{path.absolute().as_uri()}?mode=rw",
         uri=True,
         isolation_level=None,
         check_same_thread=False,
         timeout=BUSY_TIMEOUT_S,
     )
+    connection.execute(f"PRAGMA query_only = {int(read_only)}")
+    return connection
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
@@ -84,16 +88,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     """
     if not _is_file(path):
         raise JournalError(f"There is no journal at {path}. Name the file that the run was written to.")
-    try:
-        connection = connect(path, read_only=True)
-        try:
-            _check_format(path, connection)
-        except BaseException:
-            connection.close()
-            raise
-    except sqlite3.Error as error:
-        raise journal_error(path, error) from error
-    return connection
+    return _open(path, _check_format, read_only=True)
 
 
 def open_for_appending(path: Path) -> sqlite3.Connection:
@@ -103,10 +98,14 @@ def open_for_appending(path: Path) -> sqlite3.Connection:
         JournalError: The file cannot be made or written, or is no journal that this version can write.
     """
     _make_file(path)
+    return _open(path, _prepare, read_only=False)
+
+
+def _open(path: Path, check: Callable[[Path, sqlite3.Connection], None], *, read_only: bool) -> sqlite3.Connection:
     try:
-        connection = connect(path, read_only=False)
+        connection = connect(path, read_only=read_only)
         try:
-            _prepare(path, connection)
+            check(path, connection)
         except BaseException:
             connection.close()
             raise
