@@ -6,7 +6,6 @@ out of text (whoever reads a model's reply), the order (`scheduler`) and the too
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +23,7 @@ from wieldy.run.executor import Outcome, Step, failed
 from wieldy.run.journal.encoding import bytes_from_data, data_from_bytes
 from wieldy.run.policy import Deny, Policy, decide
 from wieldy.run.replies import NESTING_LIMIT, is_nested_deeper, too_deep
+from wieldy.schema import nearest_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,7 +88,7 @@ def look_up(name: str, tools: Mapping[str, Tool]) -> Tool:
     names = list(tools)
     if not names:
         raise UnknownToolError(f"There is no tool `{name}`: there are no tools here. Answer in text.", name=name)
-    nearest = _nearest(name, names)
+    nearest = nearest_names(name, names, most=3)
     if nearest:
         hint = f"Did you mean {' or '.join(f'`{candidate}`' for candidate in nearest)}?"
     elif len(names) <= _NAMED_TOOLS:
@@ -96,16 +96,6 @@ def look_up(name: str, tools: Mapping[str, Tool]) -> Tool:
     else:
         hint = f"None of the {len(names)} tools has a similar name; use one that you were given."
     raise UnknownToolError(f"There is no tool `{name}`. {hint}", name=name, nearest=nearest)
-
-
-def _nearest(name: str, names: list[str]) -> tuple[str, ...]:
-    # Models err in case and separators (`getWeather`, `get-weather`) more often than in letters.
-    plain = {_plain(candidate): candidate for candidate in names}
-    return tuple(plain[match] for match in difflib.get_close_matches(_plain(name), plain, n=3, cutoff=0.6))
-
-
-def _plain(name: str) -> str:
-    return "".join(character for character in name.lower() if character.isalnum())
 
 
 def _unreadable(call: InvalidToolCall, tools: Mapping[str, Tool]) -> ParseError:

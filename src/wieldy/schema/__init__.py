@@ -11,7 +11,7 @@ from wieldy.schema.compiled import CompiledSchema, FormatChecks
 from wieldy.schema.describe import describe
 from wieldy.schema.example import example
 from wieldy.schema.explain import explain
-from wieldy.schema.violations import Violation, nearest, render_path
+from wieldy.schema.violations import Violation, nearest, nearest_names, render_path
 from wieldy.schema.wellformed import malformed
 
 __all__ = [
@@ -24,5 +24,6 @@ __all__ = [
     "explain",
     "malformed",
     "nearest",
+    "nearest_names",
     "render_path",
 ]

@@ -59,11 +59,17 @@ def render_path(path: Path, *, dot: str = "") -> str:
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The known name that was probably meant: the same but for case and separators, else the most alike; else None."""
+    return next(iter(nearest_names(name, names, most=1)), None)
+
+
+def nearest_names(name: str, names: Iterable[str], *, most: int) -> tuple[str, ...]:
+    """As `nearest`, but all that may have been meant, the likeliest first; at most so many."""
+    # People and models err in case and separators (`getWeather`, `get-weather`) more often than in letters.
     known = {_bare(candidate): candidate for candidate in names}
-    if _bare(name) in known:
-        return known[_bare(name)]
-    close = difflib.get_close_matches(_bare(name)[:64], known, n=1, cutoff=0.7)
-    return known[close[0]] if close else None
+    bare = _bare(name)
+    if bare in known:
+        return (known[bare],)
+    return tuple(known[close] for close in difflib.get_close_matches(bare[:64], known, n=most, cutoff=0.7))
 
 
 def _bare(name: str) -> str:
