@@ -1,9 +1,12 @@
 """Importing the package is cheap, starts nothing, and gives every name that it promises."""
 
+import importlib
+import pkgutil
 import subprocess
 import sys
 
 import wieldy
+from wieldy import core
 
 
 def run_python(code: str) -> str:
@@ -19,11 +22,16 @@ def test_every_promised_name_is_there_and_is_listed() -> None:
     assert len(set(wieldy.__all__)) == len(wieldy.__all__)
 
 
-def test_every_error_is_importable_from_the_package() -> None:
-    from wieldy.core import errors
-
-    names = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
-    assert names <= set(wieldy.__all__)
+def test_every_error_record_and_port_of_the_vocabulary_is_importable_from_the_package() -> None:
+    modules = [importlib.import_module(f"wieldy.core.{found.name}") for found in pkgutil.iter_modules(core.__path__)]
+    classes = {
+        name
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, type) and value.__module__ == module.__name__ and not name.startswith("_")
+    }
+    assert {"ToolCall", "ToolDeniedError", "Limits", "Journal"} <= classes
+    assert classes <= set(wieldy.__all__)
 
 
 def test_a_name_that_is_not_there_is_said_to_be_missing() -> None:
