@@ -165,6 +165,20 @@ def test_the_model_is_not_shown_the_context(shop: ModuleType, data: Path) -> Non
         refund.validate({"order_id": "17", "ctx": {}})
 
 
+def test_a_shop_without_a_file_begins_with_the_examples_data_and_keeps_changes_in_its_own(
+    shop: ModuleType, tmp_path: Path
+) -> None:
+    untouched = (FOLDER / "shop.json").read_text(encoding="utf-8")
+    mine = tmp_path / "my-shop.json"
+    script = [[call("find_order", {"order_id": "17"})], [call("refund", {"order_id": "17"})], [text("Done.")]]
+
+    result, _ = serve(shop, mine, script)
+
+    assert [each.is_error for each in results(result)] == [False, False]
+    assert refunds(mine, "17")
+    assert (FOLDER / "shop.json").read_text(encoding="utf-8") == untouched
+
+
 def test_the_program_says_what_is_wrong_with_a_model_that_is_not_there(data: Path) -> None:
     command = [
         sys.executable,
