@@ -236,12 +236,17 @@ def test_ctrl_c_ends_with_130_and_names_the_run(
         env=environment,
         cwd=tmp_path,
         encoding="utf-8",
+        # Tests may be run where interrupts are ignored, as in the background of a shell script; that is inherited.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (one call, no lock)
     ) as process:
-        assert process.stdout is not None
-        events = [json.loads(process.stdout.readline()) for _ in range(3)]
-        assert events[-1]["type"] == "call"
-        process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=30)
+        try:
+            assert process.stdout is not None
+            events = [json.loads(process.stdout.readline()) for _ in range(3)]
+            assert events[-1]["type"] == "call"
+            process.send_signal(signal.SIGINT)
+            rest, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
 
     run_id = events[0]["run_id"]
     assert process.returncode == 130
