@@ -108,7 +108,19 @@ def test_a_file_that_cannot_be_loaded_ends_with_2_and_its_line(
     result = wieldy("lint", file("x = 1\ndef f(:\n"), "--json")
 
     assert result.returncode == 2
-    assert result.stdout == ""
+    failure = json.loads(result.stdout)
+    assert (failure["type"], failure["error"]) == ("error", "UsageError")
+    assert failure["message"].endswith("tools_0.py:2: invalid syntax")
     assert "tools_0.py:2: invalid syntax" in result.stderr
     assert wieldy("lint", "missing.py").returncode == 2
+    assert wieldy("lint", "missing.py").stdout == ""
     assert wieldy("lint").returncode == 2
+
+
+def test_machines_get_their_object_even_if_a_file_closes_standard_output(
+    wieldy: Callable[..., Result], file: Callable[[str], Path]
+) -> None:
+    result = wieldy("lint", file("import sys\nprint('noise')\nsys.stdout.close()\n1 / 0\n"), "--json")
+
+    assert result.returncode == 2
+    assert "ZeroDivisionError" in json.loads(result.stdout)["message"]

@@ -199,6 +199,28 @@ def test_a_file_that_is_no_journal_is_named(wieldy: Callable[..., Result], tmp_p
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code", "error"),
+    [
+        (("runs", "--journal", "notes.db"), 1, "JournalError"),
+        (("show", "last", "--journal", "notes.db"), 1, "JournalError"),
+        (("show", "last", "--journal", "missing.db"), 2, "UsageError"),
+    ],
+)
+def test_machines_are_told_in_one_object_why_there_is_nothing(
+    wieldy: Callable[..., Result], tmp_path: Path, arguments: tuple[str, ...], code: int, error: str
+) -> None:
+    (tmp_path / "notes.db").write_text("not a journal", encoding="utf-8")
+
+    result = wieldy(*arguments, "--json")
+
+    failure = json.loads(result.stdout)
+    assert result.returncode == code
+    assert (failure["type"], failure["error"]) == ("error", error)
+    assert arguments[-1] in failure["message"]
+    assert failure["message"] in result.stderr.replace("\n", " ")
+
+
 def test_one_run_that_cannot_be_read_does_not_hide_the_others(wieldy: Callable[..., Result], journal: Path) -> None:
     with SqliteJournal(journal) as opened:
         opened.append("dddd000011112222", kinds.REPLY, {"nonsense": True})

@@ -254,7 +254,7 @@ def test_ctrl_c_ends_with_130_and_names_the_run(
     assert json.loads(rest) == {
         "type": "error",
         "error": "Interrupted",
-        "message": "The run was interrupted.",
+        "message": "The command was interrupted.",
         "run_id": run_id,
     }
 

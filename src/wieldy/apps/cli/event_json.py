@@ -6,6 +6,7 @@ last object is `finished`, or `error` if the run could not go on.
 
 from __future__ import annotations
 
+from wieldy.apps.cli.failures import failure_to_json
 from wieldy.apps.cli.json_lines import JsonLines
 from wieldy.core.calls import AnyCall, InvalidToolCall
 from wieldy.core.events import (
@@ -68,10 +69,7 @@ def event_to_json(event: RunEvent) -> JsonObject:
 
 def error_to_json(error: BaseException, *, run_id: str | None) -> JsonObject:
     """The last line of a run that could not go on."""
-    name, message = type(error).__name__, str(error)
-    if isinstance(error, KeyboardInterrupt):
-        name, message = "Interrupted", "The run was interrupted."
-    return {"type": "error", "error": name, "message": message, "run_id": run_id}
+    return {**failure_to_json(error), "run_id": run_id}
 
 
 def _call(call: AnyCall) -> JsonObject:

@@ -1,7 +1,8 @@
 """Failures in words and exit codes: 0 good, 1 the work failed, 2 wrong usage, 130 interrupted, 141 nobody reads.
 
-Expected errors are sentences and never tracebacks; `--debug` adds the traceback. Deliberately not here: what a run
-prints about itself when it fails, which only it knows (`session`).
+Expected errors are sentences and never tracebacks; `--debug` adds the traceback, and a command that was asked for JSON
+ends its output with an object that says what went wrong. Deliberately not here: what a run prints about itself when it
+fails, which only it knows (`session`).
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from typing import Any
 
 import typer
 from rich.text import Text
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
+from wieldy.apps.cli.json_lines import JsonLines
 from wieldy.apps.cli.terminal import discard_output, err
 from wieldy.apps.cli.untrusted import neutralise
 from wieldy.core.errors import UsageError, WieldyError
+from wieldy.core.json import JsonObject
 
 FAILED = 1
 WRONG_USAGE = 2
@@ -32,6 +35,30 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:  # Typer's own context class is private
         """Run the command, and end it with the right exit code."""
         return end_well(lambda: super(Commands, self).invoke(ctx), debug=bool(ctx.params.get("debug")))
+
+
+class JsonCommand(TyperCommand):
+    """A command that was asked for JSON and fails says so in JSON, before anything else is done about it."""
+
+    def invoke(self, ctx: Any) -> Any:  # as above
+        """Run the command; programs that read its output find there why it ended, as a last object."""
+        try:
+            return super().invoke(ctx)
+        except (typer.Exit, typer.Abort, TyperException, BrokenPipeError):
+            raise
+        except (Exception, KeyboardInterrupt) as error:
+            if ctx.params.get("json"):
+                with JsonLines() as lines:
+                    lines.write(failure_to_json(error))
+            raise
+
+
+def failure_to_json(error: BaseException) -> JsonObject:
+    """What went wrong, as one JSON object."""
+    name, message = type(error).__name__, str(error)
+    if isinstance(error, KeyboardInterrupt):
+        name, message = "Interrupted", "The command was interrupted."
+    return {"type": "error", "error": name, "message": message}
 
 
 def end_well(command: Callable[[], Any], *, debug: bool) -> Any:

@@ -21,7 +21,7 @@ class JsonLines:
     """
 
     def __init__(self) -> None:
-        sys.stdout.flush()
+        _flush()
         self._descriptor = os.dup(1)
         self._lines = os.fdopen(self._descriptor, "w", encoding="ascii")
         os.dup2(2, 1)
@@ -41,10 +41,14 @@ class JsonLines:
         """Give standard output back; calling it again does nothing."""
         if self._lines.closed:
             return
-        if not sys.stdout.closed:  # a tool may have closed it
-            sys.stdout.flush()
+        _flush()
         os.dup2(self._descriptor, 1)
         self._lines.close()
+
+
+def _flush() -> None:
+    if not sys.stdout.closed:  # a tool may have closed it
+        sys.stdout.flush()
 
 
 def print_json(value: Mapping[str, Any]) -> None:

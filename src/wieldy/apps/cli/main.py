@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from wieldy.apps.cli import doctor, lint, run, runs, show
-from wieldy.apps.cli.failures import INTERRUPTED, Commands, tell
+from wieldy.apps.cli.failures import INTERRUPTED, Commands, JsonCommand, tell
 from wieldy.apps.cli.terminal import flush_streams, prepare_streams
 
 app = typer.Typer(
@@ -47,8 +47,9 @@ def options(
     """The tool-use layer for language models: run a prompt with tools, and see every step of it."""
 
 
-for command in (run.run, runs.runs, show.show, lint.lint, doctor.doctor):
-    app.command()(command)
+app.command()(run.run)  # ends its JSON itself, with the run's id
+for command in (runs.runs, show.show, lint.lint, doctor.doctor):
+    app.command(cls=JsonCommand)(command)
 
 
 def main() -> None:
