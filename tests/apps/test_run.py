@@ -320,6 +320,51 @@ def test_a_tool_that_leaves_ends_nothing_with_a_traceback(
     assert result.stderr.startswith(words)
 
 
+CRASHING = """
+from wieldy import ToolError, tool
+
+@tool(effect="read")
+def crash() -> str:
+    "Crash."
+    raise ValueError("the \\x1b]0;owned\\x07 value")
+
+@tool(effect="read")
+def refuse() -> str:
+    "Refuse."
+    raise ToolError("Not today.")
+"""
+
+
+def test_after_a_crash_of_a_tool_the_last_line_says_where_its_traceback_is(
+    wieldy: Callable[..., Result], serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "crashing.py").write_text(CRASHING, encoding="utf-8")
+    server = serve([[("crash", {}), ("refuse", {}), ("crash", {})], "It does not work."])
+
+    result = wieldy("run", "Go", "--model", server.model, "--tools", "crashing.py", "--journal", "my.db")
+
+    assert result.returncode == 0
+    told = re.fullmatch(
+        r"The code of `crash` crashed; see the traceback: wieldy (show \w+ --journal my.db)\n", result.stderr
+    )
+    assert told, result.stderr
+    shown = wieldy(*told[1].split()).stdout
+    assert r'raise ValueError("the \x1b]0;owned\x07 value")' in shown
+    assert f'{tmp_path / "crashing.py"}", line 7, in crash' in shown
+    assert not set("\x1b\x07") & set(shown)
+
+
+def test_a_tool_that_refuses_has_no_traceback_to_point_at(
+    wieldy: Callable[..., Result], serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "crashing.py").write_text(CRASHING, encoding="utf-8")
+    server = serve([[("refuse", {})], "Not today, then."])
+
+    result = wieldy("run", "Go", "--model", server.model, "--tools", "crashing.py")
+
+    assert result.stderr == ""
+
+
 def test_a_reader_that_goes_away_ends_the_run_quietly(
     environment: dict[str, str], serve: Callable[..., Any], tmp_path: Path
 ) -> None:

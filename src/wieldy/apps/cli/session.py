@@ -20,14 +20,15 @@ from wieldy.apps.cli.download import fetch_embedded
 from wieldy.apps.cli.event_json import JsonEvents
 from wieldy.apps.cli.event_view import EventView
 from wieldy.apps.cli.failures import INTERRUPTED, note
-from wieldy.apps.cli.journals import default_journal
+from wieldy.apps.cli.journals import default_journal, open_for_reading
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.tools_file import load_tools
 from wieldy.core.errors import RunError, UsageError
-from wieldy.core.events import RunEvent, RunStarted
+from wieldy.core.events import CallFinished, RunEvent, RunStarted
 from wieldy.core.limits import Limits
 from wieldy.run.executor import first_of
 from wieldy.run.policy import allow_all
+from wieldy.run.state import CallState, fold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,16 +67,19 @@ class Output(Protocol):
 
 
 class Watched:
-    """An output that remembers which run it shows."""
+    """An output that remembers which run it shows, and whether a tool failed in it."""
 
     def __init__(self, output: Output) -> None:
         self.output = output
         self.run_id: str | None = None
+        self.tool_failed = False
 
     def show(self, event: RunEvent) -> None:
         """Show one event."""
         if isinstance(event, RunStarted):
             self.run_id = event.run_id
+        if isinstance(event, CallFinished) and event.result.layer == "tool":
+            self.tool_failed = True
         self.output.show(event)
 
 
@@ -100,6 +104,8 @@ def answer(session: Session) -> int:
         raise
     finally:
         watched.output.close()
+    if watched.run_id is not None and watched.tool_failed:
+        _tell_of_crashes(session, watched.run_id)
     return 0
 
 
@@ -150,6 +156,21 @@ async def _stream(agent: Agent, prompt: str, watched: Watched) -> None:
     async with aclosing(agent.stream(prompt)) as events:
         async for event in events:
             watched.show(event)
+
+
+def _tell_of_crashes(session: Session, run_id: str) -> None:
+    """Say where the tracebacks are: neither the model nor who reads along has seen them."""
+    journal = open_for_reading(session.journal)
+    calls = fold(journal.read(run_id)).calls if journal else ()
+    # What a tool says itself is a failure of the tool too, but has no traceback.
+    crashed = dict.fromkeys(call.call.name or "" for call in calls if call.detail and _is_of_tool(call))
+    if crashed:
+        command = _show_command(session, run_id)
+        note(f"The code of {', '.join(f'`{name}`' for name in crashed)} crashed; see the traceback: {command}")
+
+
+def _is_of_tool(call: CallState) -> bool:
+    return call.result is not None and call.result.layer == "tool"
 
 
 def _interrupted(session: Session, run_id: str | None) -> str:
