@@ -176,5 +176,25 @@ def test_two_tools_of_one_name_are_refused(tmp_path: Path) -> None:
     text = "def f() -> str:\n    'F.'\n"
     files = [write(tmp_path, text, "a.py"), write(tmp_path, text, "b.py")]
 
-    with pytest.raises(UsageError, match="'f' more than once"):
+    with pytest.raises(UsageError) as caught:
         load_tools(files)
+
+    assert f"found 'f' in {files[0]} and in {files[1]}." in str(caught.value)
+
+
+def test_two_tools_of_one_name_in_sets_of_one_file_are_refused_with_the_file(tmp_path: Path) -> None:
+    file = write(
+        tmp_path,
+        """
+        from wieldy import Toolset, tool
+
+        @tool
+        def f() -> str:
+            'F.'
+
+        one = Toolset([f])
+        same = one.filtered(lambda tool: True)
+        """,
+    )
+
+    assert f"found 'f' in {file} and in {file}." in refusal(file)

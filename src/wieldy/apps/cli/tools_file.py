@@ -29,7 +29,23 @@ def load_tools(paths: Sequence[Path]) -> Toolset:
     Raises:
         UsageError: A file cannot be run or holds no tool, a function cannot become a tool, or two tools have one name.
     """
-    return Toolset([item for path in paths for item in _tools_of(path)])
+    found = [(path, item) for path in paths for item in _tools_of(path)]
+    _refuse_shared_names(found)
+    return Toolset([item for _, item in found])
+
+
+def _refuse_shared_names(found: Iterable[tuple[Path, Tool | Toolset]]) -> None:
+    """Nothing, if all names differ; a set would refuse as well, but does not know the files."""
+    places: dict[str, list[Path]] = {}
+    for path, item in found:
+        for tool in item.tools if isinstance(item, Toolset) else (item,):
+            places.setdefault(tool.name, []).append(path)
+    shared = [f"{name!r} in {' and in '.join(map(str, paths))}" for name, paths in places.items() if len(paths) > 1]
+    if shared:
+        raise UsageError(
+            f"Expected tools with different names, found {', '.join(shared)}. Rename one of each, or leave one out; "
+            "Toolset.prefixed renames all of a set."
+        )
 
 
 def _tools_of(path: Path) -> tuple[Tool | Toolset, ...]:
