@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from wieldy.apps.cli.untrusted import SafeStream, call_text, neutralise, one_line, shorten
 from wieldy.core.calls import InvalidToolCall, ToolCall
 
-any_text = st.text(st.characters(codec=None), max_size=200)
+pieces_of_sequences = st.sampled_from(
+    [*"\x1b[]\x07\\\x9b\x9c\x9d\r\n\t ;?~aZ", "31", "\x1b[31m", "\x1b]0;t\x07", "\u202e"]
+)
+any_text = st.text(st.characters(codec=None), max_size=200) | st.lists(pieces_of_sequences, max_size=30).map("".join)
 
 
 @given(any_text)
@@ -35,8 +38,8 @@ def test_a_stream_gives_the_same_text_wherever_it_is_cut(text: str, cuts: list[i
     assert "".join(pieces) + stream.close() == neutralise(text)
 
 
-def test_escape_sequences_become_visible_and_line_breaks_stay() -> None:
-    assert neutralise("a\x1b[31mb\r\nc\td\x07\u202e") == "a\\x1b[31mb\nc\td\\x07\\u202e"
+def test_escape_sequences_go_line_breaks_stay_and_the_rest_becomes_visible() -> None:
+    assert neutralise("a\x1b[31mb\r\nc\td\x07\u202e") == "ab\nc\td\\x07\\u202e"
 
 
 @given(any_text, st.integers(2, 50))
@@ -64,6 +67,14 @@ def test_a_call_reads_like_a_call() -> None:
 
     assert call_text(call) == 'refund(order_id="17", amount=5.5, notes=["a",null])'
     assert call_text(call, limit=12) == 'refund(order_id="1…)'
+
+
+def test_in_a_call_to_which_one_may_consent_nothing_is_left_out() -> None:
+    call = ToolCall(id="c1", name="run", arguments={"command": "ls\x9d; rm -r /\x9c"})
+    unreadable = InvalidToolCall(id="c1", name=None, text="\x1b]x\x07", error="cut off")
+
+    assert call_text(call) == 'run(command="ls\\x9d; rm -r /\\x9c")'
+    assert call_text(unreadable) == "(no name)(\\x1b]x\\x07)"
 
 
 def test_names_and_arguments_of_a_call_are_untrusted_too() -> None:

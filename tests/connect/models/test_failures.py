@@ -56,7 +56,11 @@ def test_a_proxy_that_refuses_is_not_asked_again():
 
 
 def test_a_quotation_holds_no_key_no_control_character_and_no_end():
-    text = quoted("a\x1b[0m\u202e sk-secret\n" + "b" * 5_000, SERVER)
+    text = quoted("a\x1b[0m\u202e sk-\x1b[1msecret sk-secret\n" + "b" * 5_000, SERVER)
     assert "sk-secret" not in text
     assert text.isprintable()
     assert len(text) < 500
+
+
+def test_escape_sequences_leave_nothing_in_a_quotation():
+    assert quoted("\x1b[1;31mred\x1b[0m, \x1b]0;title\x07named", SERVER) == "'red, named'"

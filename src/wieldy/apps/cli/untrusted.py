@@ -1,8 +1,9 @@
 r"""Text from models, tools and files made safe to show: it can move no cursor, change no colour and reorder no line.
 
-Escape sequences and bidirectional overrides become visible (`\x1b`, `\u202e`); line breaks and tabs stay. What is
-*stored* is never touched: this is for the eyes only. Rich's own markup is no concern here, because untrusted text is
-only ever printed as `Text`.
+Whole escape sequences are left out; other control characters and bidirectional overrides become visible (`\x1b`,
+`\u202e`); line breaks and tabs stay. In a call nothing is left out, because a person may be asked to consent to it.
+What is *stored* is never touched: this is for the eyes only. Rich's own markup is no concern here, because untrusted
+text is only ever printed as `Text`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from typing import TypeAlias
 
 from wieldy.core.calls import AnyCall, InvalidToolCall
+from wieldy.core.escape_sequences import begun_sequence, without_sequences
 from wieldy.core.json import canonical_json
 
 Shown: TypeAlias = str
@@ -20,8 +22,12 @@ _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud8
 
 
 def neutralise(text: str) -> Shown:
-    """The text with every character that a terminal could obey made visible."""
-    return _UNSAFE.sub(_escape, text.replace("\r\n", "\n"))
+    """The text without escape sequences, and with every other character that a terminal could obey made visible."""
+    return _visible(without_sequences(text.replace("\r\n", "\n")))
+
+
+def _visible(text: str) -> Shown:
+    return _UNSAFE.sub(_escape, text)
 
 
 def one_line(text: str, *, limit: int) -> Shown:
@@ -48,8 +54,9 @@ def call_text(call: AnyCall, *, limit: int | None = None) -> Shown:
         arguments = call.text
     else:
         arguments = ", ".join(f"{name}={canonical_json(value)}" for name, value in call.arguments.items())
-    shown = neutralise(arguments) if limit is None else one_line(arguments, limit=limit)
-    return f"{one_line(call.name or '(no name)', limit=80)}({shown})"
+    visible = _visible(arguments)
+    shown = visible if limit is None else one_line(visible, limit=limit)
+    return f"{one_line(_visible(call.name or '(no name)'), limit=80)}({shown})"
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -64,10 +71,10 @@ class SafeStream:
         self._held = ""
 
     def feed(self, piece: str) -> Shown:
-        """The safe text of this piece; a carriage return at its end waits for what follows."""
+        """The safe text of this piece; what may be the beginning of something longer waits for what follows."""
         text = self._held + piece
-        self._held = "\r" if text.endswith("\r") else ""
-        return neutralise(text.removesuffix("\r")) if self._held else neutralise(text)
+        self._held = "\r" if text.endswith("\r") else begun_sequence(text)
+        return neutralise(text.removesuffix(self._held))
 
     def close(self) -> Shown:
         """What was still held back."""

@@ -1,7 +1,8 @@
 """What went wrong with a server, in our words: a status, an exception or an error event becomes a core error.
 
 Pure. Every text says what was expected, what was found and what to do; what a server says itself is quoted, shortened,
-freed of control characters and never holds the key. Deliberately not here: the decision to try again (`retries`).
+freed of escape sequences and control characters, and never holds the key. Deliberately not here: the decision to try
+again (`retries`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from wieldy.core.errors import (
     RateLimitError,
     RequestRefusedError,
 )
+from wieldy.core.escape_sequences import without_sequences
 
 QUOTE_CHARACTERS = 400
 """How much of a server's own words an error repeats."""
@@ -152,6 +154,7 @@ def not_the_protocol(server: ServerFacts, *, expected: str, found: str) -> Provi
 
 def quoted(text: str, server: ServerFacts) -> str:
     """A server's text in one line, shortened, printable, without the key."""
+    text = without_sequences(text)
     if server.secret:
         text = text.replace(server.secret, "[key]")
     line = "".join(character if character.isprintable() else " " for character in text)
