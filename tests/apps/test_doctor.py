@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -61,6 +62,35 @@ def test_a_file_that_is_in_the_way_of_the_model_is_named(wieldy: Callable[..., R
 
     assert result.returncode == 1
     assert checks_of(result)["Embedded model"]["advice"].startswith(f"Move {weights} away")
+
+
+def assert_says_that_nothing_can_be_written(result: Result) -> None:
+    model = checks_of(result)["Embedded model"]
+    assert result.returncode == 1
+    assert model["state"] == "lacking"
+    assert "whose folder cannot be made in " in model["found"]
+    assert "XDG_CACHE_HOME" in model["advice"]
+    assert "first run" not in result.stdout
+    assert checks_of(result)["Journal"]["state"] == "lacking"
+
+
+def test_where_the_home_is_no_folder_nothing_is_promised(wieldy: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+
+    assert_says_that_nothing_can_be_written(wieldy("doctor", "--json", HOME=str(tmp_path / "file")))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.parametrize("mode", [0o500, 0o000])
+def test_where_the_home_cannot_be_written_nothing_is_promised(
+    wieldy: Callable[..., Result], environment: dict[str, str], mode: int
+) -> None:
+    home = Path(environment["HOME"])
+    home.chmod(mode)
+    try:
+        assert_says_that_nothing_can_be_written(wieldy("doctor", "--json"))
+    finally:
+        home.chmod(0o700)
 
 
 def test_keys_are_found_and_never_shown(wieldy: Callable[..., Result]) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import httpx2
 
-from wieldy.apps.cli.checks.machine import check_disk
-from wieldy.apps.cli.checks.records import Check, megabytes
+from wieldy.apps.cli.checks.machine import check_disk, why_not_writable
+from wieldy.apps.cli.checks.records import Check, State, megabytes
 from wieldy.connect.models.weights import EMBEDDED, default_cache_folder, find
 from wieldy.connect.models.weights_checks import is_marked
 from wieldy.connect.models.weights_packages import room_needed
@@ -20,6 +20,7 @@ from wieldy.core.json import JsonObject
 
 RUNTIME_PACKAGES = ("xllamacpp", "llguidance", "huggingface_hub")
 INSTALL_RUNTIME = 'pip install "wieldy[local]"'
+OTHER_MODELS = "another model: `local:PATH.gguf`, `openai:NAME`, `anthropic:NAME`, `http://HOST:PORT/v1#NAME`"
 HUB = "https://huggingface.co"
 PATIENCE_S = 5.0
 
@@ -58,6 +59,9 @@ def check_embedded_model() -> Iterator[Check]:
     if file is not None:
         yield _present(file, folder)
         yield check_disk(folder, needed_bytes=0)
+    elif (reason := why_not_writable(folder)) is not None:
+        yield _not_storable(folder, reason)
+        yield check_disk(folder, needed_bytes=room_needed(EMBEDDED))
     else:
         yield _absent(folder / EMBEDDED.file_name, obtainable=hub.state == "good" or _index_has_it())
         yield check_disk(folder, needed_bytes=room_needed(EMBEDDED))
@@ -99,13 +103,25 @@ def _absent(target: Path, *, obtainable: bool) -> Check:
         advice = "Nothing to do: the first run fetches it once."
     else:
         advice = (
-            f"See to the connection, or put the file at {target} yourself (sha256 {EMBEDDED.sha256}), or use another "
-            "model: `local:PATH.gguf`, `openai:NAME`, `anthropic:NAME`, `http://HOST:PORT/v1#NAME`."
+            f"See to the connection, or put the file at {target} yourself (sha256 {EMBEDDED.sha256}), or use "
+            f"{OTHER_MODELS}."
         )
+    return _missing(target, words="", advice=advice, state="note" if obtainable and not in_the_way else "lacking")
+
+
+def _not_storable(folder: Path, reason: str) -> Check:
+    advice = (
+        f"Make {folder} a folder that you can write, or name another place for your user's caches (on Linux in "
+        f"XDG_CACHE_HOME), or use {OTHER_MODELS}."
+    )
+    return _missing(folder / EMBEDDED.file_name, words=f", {reason}", advice=advice, state="lacking")
+
+
+def _missing(target: Path, *, words: str, advice: str, state: State) -> Check:
     return Check(
         name="Embedded model",
-        state="note" if obtainable and not in_the_way else "lacking",
-        found=f"{EMBEDDED.name}, {megabytes(EMBEDDED.size_bytes)}, is not here; its place is {target}",
+        state=state,
+        found=f"{EMBEDDED.name}, {megabytes(EMBEDDED.size_bytes)}, is not here; its place is {target}{words}",
         details={"path": str(target), "size_bytes": EMBEDDED.size_bytes, "present": False, "verified": False},
         advice=advice,
     )

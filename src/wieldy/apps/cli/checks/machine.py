@@ -65,7 +65,20 @@ def check_disk(folder: Path, *, needed_bytes: int) -> Check:
 
 def nearest_existing(path: Path) -> Path:
     """The path itself, or the first folder above it that exists."""
-    return next((place for place in (path, *path.parents) if place.exists()), Path(path.anchor))
+    return next((place for place in (path, *path.parents) if is_there(place)), Path(path.anchor))
+
+
+def is_there(path: Path) -> bool:
+    """Whether the path exists, as far as this user may know."""
+    return os.access(path, os.F_OK)  # `Path.exists` raises where a folder above may not be looked into
+
+
+def why_not_writable(folder: Path) -> str | None:
+    """Why no file can be made in the folder, which need not exist yet; None if one can."""
+    place = nearest_existing(folder)
+    if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
+        return None
+    return "whose folder cannot be written" if place == folder else f"whose folder cannot be made in {place}"
 
 
 def _memory_bytes() -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from wieldy.apps.cli.checks.machine import nearest_existing
+from wieldy.apps.cli.checks.machine import is_there, why_not_writable
 from wieldy.apps.cli.checks.records import Check
 from wieldy.apps.cli.journals import default_journal
 from wieldy.core.errors import JournalError
@@ -33,17 +33,15 @@ def check_journal() -> Check:
     return Check(
         name="Journal",
         state="good" if reason is None else "lacking",
-        found=f"{file}, {reason or ('writable' if file.exists() else 'created by the first run')}",
-        details={"path": str(file), "exists": file.exists(), "writable": reason is None},
+        found=f"{file}, {reason or ('writable' if is_there(file) else 'created by the first run')}",
+        details={"path": str(file), "exists": is_there(file), "writable": reason is None},
         advice=None if reason is None else "Put that right, or name another file with --journal.",
     )
 
 
 def _why_not_usable(file: Path) -> str | None:
-    if not file.exists():
-        folder = nearest_existing(file.parent)
-        usable = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
-        return None if usable else f"whose folder cannot be made in {folder}"
+    if not is_there(file):
+        return why_not_writable(file.parent)
     try:
         SqliteJournal(file, read_only=True).close()
     except JournalError as error:
