@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from wieldy.core.errors import GrammarError
+from wieldy.core.extras import installing
 
 
 def llguidance() -> ModuleType:
@@ -17,6 +18,6 @@ def llguidance() -> ModuleType:
         import llguidance as engine  # noqa: PLC0415  an optional extra
     except ImportError as error:
         raise GrammarError(
-            "Constraints need the engine llguidance, which is not installed. Run: pip install 'wieldy[constrain]'"
+            f"Constraints need the engine llguidance, which is not installed. Run: {installing('constrain')}"
         ) from error
     return engine

