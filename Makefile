@@ -1,7 +1,7 @@
 # `make run` and `make test` do all set-up themselves, on any machine with Python 3.11 and make.
 
 PYTHON ?= python3
-QUESTION ?= How warm is it in Lisbon right now?
+export QUESTION ?= How warm is it in Lisbon right now?
 ARGS ?=
 
 BIN := .venv/bin
@@ -15,7 +15,7 @@ help:  ## what can be made
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
 run: ready-run  ## ask the embedded model QUESTION="..." with three everyday tools
-	@$(QUIET_THREADS) $(BIN)/wieldy run "$(QUESTION)" --tools examples/everyday/tools.py --model local
+	@$(QUIET_THREADS) $(BIN)/wieldy run "$$QUESTION" --tools examples/everyday/tools.py --model local
 
 test: ready-test  ## all tests (ARGS="-k name" for some)
 	@$(QUIET_THREADS) $(BIN)/python scripts/fetch_test_model.py

@@ -218,8 +218,13 @@ def test_a_journal_that_is_none_is_named(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows interrupts a process group, not a process")
-def test_ctrl_c_ends_with_130_and_names_the_run(
-    environment: dict[str, str], serve: Callable[..., Any], tmp_path: Path
+@pytest.mark.parametrize(
+    ("number", "inherited"),
+    [(signal.SIGINT, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_DFL), (signal.SIGTERM, signal.SIG_IGN)],
+    ids=["ctrl-c", "asked to end", "asked to end where ctrl-c is ignored"],
+)
+def test_an_interrupt_ends_with_130_and_names_the_run(
+    environment: dict[str, str], serve: Callable[..., Any], tmp_path: Path, number: int, inherited: Any
 ) -> None:
     tools = tmp_path / "slow.py"
     tools.write_text(
@@ -237,13 +242,13 @@ def test_ctrl_c_ends_with_130_and_names_the_run(
         cwd=tmp_path,
         encoding="utf-8",
         # Tests may be run where interrupts are ignored, as in the background of a shell script; that is inherited.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (one call, no lock)
+        preexec_fn=lambda: signal.signal(signal.SIGINT, inherited),  # noqa: PLW1509  (one call, no lock)
     ) as process:
         try:
             assert process.stdout is not None
             events = [json.loads(process.stdout.readline()) for _ in range(3)]
             assert events[-1]["type"] == "call"
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             rest, errors = process.communicate(timeout=30)
         finally:
             process.kill()

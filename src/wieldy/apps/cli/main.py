@@ -6,6 +6,7 @@ What a command needs is imported when it runs, so that `wieldy --help` answers a
 from __future__ import annotations
 
 import os
+import signal
 from typing import Annotated
 
 import typer
@@ -52,9 +53,19 @@ for command in (runs.runs, show.show, lint.lint, doctor.doctor):
     app.command(cls=JsonCommand)(command)
 
 
+def _interrupt(*_: object) -> None:
+    """Asked to end, by whomever: the same as by the person at the keyboard, so that the record says so."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell script
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
+
+
 def main() -> None:
     """Run the command that the arguments name and exit."""
     prepare_streams()
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            signal.signal(number, _interrupt)
     try:
         app(prog_name="wieldy")
     except SystemExit as end:
