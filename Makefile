@@ -5,7 +5,7 @@ export QUESTION ?= How warm is it in Lisbon right now?
 ARGS ?=
 
 BIN := .venv/bin
-# On busy cores, threads of the model that wait by spinning slow it down a hundredfold.
+# On busy cores, threads of the model that wait by spinning slow it to a crawl.
 QUIET_THREADS := OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=0
 
 .DEFAULT_GOAL := help
