@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -135,9 +136,28 @@ async def test_the_margin_before_the_first_call_can_be_chosen() -> None:
         assert (reply.message.text if call is None else (call.name, call.arguments)) == expected  # type: ignore[union-attr]
 
 
-async def test_how_much_a_tool_leads_can_be_asked() -> None:
-    model = ScriptedGuidedModel(weighed=[table(weather=-1.0, search=-3.0, answer=-4.0)])
-    assert await Guided(model).lead(asked(tools=[WEATHER, SEARCH])) == pytest.approx(3.0)
+@pytest.mark.parametrize(
+    ("written", "lead"),
+    [
+        pytest.param(f"{IN_ROME})\n", 3.0, id="sure of its values"),
+        pytest.param(spelled(f"{IN_ROME})\n", unsure={"Rome": -1.0}), 1.5, id="less sure"),
+        pytest.param(spelled('{"city": "Oslo"})\n', unsure={"Oslo": UNSURE - 1}), 0.0, id="made up"),
+    ],
+)
+async def test_how_far_a_call_leads_the_answer_can_be_asked(written: Any, lead: float) -> None:
+    model = ScriptedGuidedModel(weighed=[table(weather=-1.0, search=-9.0, answer=-4.0)], written=[written])
+    assert await Guided(model).lead(asked(tools=[WEATHER, SEARCH])) == pytest.approx(lead, abs=0.6)
+
+
+async def test_without_tools_no_call_leads() -> None:
+    assert await Guided(ScriptedGuidedModel()).lead(asked(tools=[])) == -math.inf
+
+
+async def test_a_call_whose_values_the_model_is_unsure_of_must_lead_by_more() -> None:
+    unsure = spelled(f"{IN_ROME})\n", unsure={"Rome": -3.0})
+    for lead, is_made in ((0.0, False), (4.0, True)):
+        model = ScriptedGuidedModel(weighed=[table(weather=-1.0, answer=-1.0 - lead)], written=[unsure, "It is warm."])
+        assert bool((await reply_to(model, asked())).message.calls) is is_made
 
 
 # With which arguments

@@ -1,6 +1,7 @@
 """Three questions a step: what next, with which arguments, and at the end: the answer, from the results only.
 
-1. *What next?* The names of the tools and `answer()` are weighed as the next line of a session.
+1. *What next?* The names of the tools and `answer()` are weighed as the next line of a session. A tool must not only
+   lead the answer: what the model is unsure of in its arguments counts against the call.
 2. *With which arguments?* The likely tools are tried, each under the constraint of its schema. The best call is the one
    whose tool and values the model is surest of. A call that was made already, copies an example or invents facts is
    flawed: it is made only where a call is demanded and there is no other.
@@ -43,6 +44,7 @@ _REACH: Final = 6.0
 
 _VALUE_WEIGHT: Final = 1.5
 _FLAWED: Final = -20.0
+_UNSURE: Final = -3.0
 _MOST_ARGUMENT_TOKENS: Final = 256
 _MOST_ANSWER_TOKENS: Final = 512
 
@@ -51,8 +53,16 @@ _MOST_ANSWER_TOKENS: Final = 512
 class _Candidate:
     name: str
     arguments: JsonObject
-    score: float
+    likelihood: float
+    sureness: float
     is_flawed: bool
+
+    @property
+    def score(self) -> float:
+        return self.likelihood + self.sureness + (_FLAWED if self.is_flawed else 0.0)
+
+    def call(self, session: Session) -> ToolCall:
+        return ToolCall(id=f"g{len(session.steps)}", name=self.name, arguments=self.arguments)
 
 
 class Guided:
@@ -98,18 +108,20 @@ class Guided:
         yield ModelReply(message=Message.assistant(text), usage=meter.usage, finish=finish)
 
     async def lead(self, request: ModelRequest) -> float:
-        """How much likelier the likeliest tool is than the answer, in nats: what `call_margin` is compared with.
+        """How far the call that would be made leads the answer, in nats; what `call_margin` is compared with.
 
         Fit a margin to one's own tools with it: requests that need a call lead by more than those that do not.
 
         Raises:
             RunError: The model could not answer.
         """
-        session = Session.of(request)
-        names = [tool.name for tool in session.tools]
-        weighed = await self._model.weigh(await self._prompt(session), [*map(_opening, names), session.answer])
-        likeliest = max((weighed.logprobs[_opening(name)] for name in names), default=-inf)
-        return likeliest - weighed.logprobs[session.answer]
+        session, meter = Session.of(request), _Meter(request.max_output_tokens)
+        tools = {tool.name: tool for tool in session.tools}
+        if not tools:
+            return -inf
+        prompt = await self._prompt(session)
+        likelihoods, lead = await self._weigh_all(session, prompt, tools, meter)
+        return lead + _sureness(await self._best_call(session, prompt, tools, likelihoods, meter))
 
     async def _prompt(self, session: Session) -> str:
         messages = [session.rules, *session.earlier, Message.user(session.request)]
@@ -121,19 +133,34 @@ class Guided:
         if choice.mode == "none" or not tools:
             return None
         prompt = await self._prompt(session)
-        likelihoods = dict.fromkeys(tools, 0.0)
-        if choice.mode == "auto" or len(tools) > 1:
-            answer = [session.answer] if choice.mode == "auto" else []
-            weighed = await self._model.weigh(prompt, [*map(_opening, tools), *answer])
-            meter.add(weighed.usage)
-            likelihoods = {name: weighed.logprobs[_opening(name)] for name in tools}
-            margin = ANSWER_MARGIN if session.steps else self._call_margin
-            if answer and weighed.logprobs[session.answer] - margin > max(likelihoods.values()):
-                return None
-        best = await self._best_call(session, prompt, tools, likelihoods, meter)
-        if choice.mode == "auto" and best is not None and best.is_flawed:
+        if choice.mode != "auto":
+            likelihoods = dict.fromkeys(tools, 0.0)
+            if len(tools) > 1:
+                likelihoods = await self._weigh(prompt, {name: _opening(name) for name in tools}, meter)
+            best = await self._best_call(session, prompt, tools, likelihoods, meter)
+            return best and best.call(session)
+        likelihoods, lead = await self._weigh_all(session, prompt, tools, meter)
+        margin = ANSWER_MARGIN if session.steps else self._call_margin
+        if lead < -margin:
             return None
-        return best and ToolCall(id=f"g{len(session.steps)}", name=best.name, arguments=best.arguments)
+        best = await self._best_call(session, prompt, tools, likelihoods, meter)
+        if best is None or best.is_flawed or lead + _sureness(best) < -margin:
+            return None
+        return best.call(session)
+
+    async def _weigh_all(
+        self, session: Session, prompt: str, tools: Mapping[str, ToolDefinition], meter: _Meter
+    ) -> tuple[dict[str, float], float]:
+        """The log-probability of each tool, and how far the likeliest leads the answer."""
+        options = {name: _opening(name) for name in tools}
+        likelihoods = await self._weigh(prompt, {**options, session.answer: session.answer}, meter)
+        answer = likelihoods.pop(session.answer)
+        return likelihoods, max(likelihoods.values()) - answer
+
+    async def _weigh(self, prompt: str, options: Mapping[str, str], meter: _Meter) -> dict[str, float]:
+        weighed = await self._model.weigh(prompt, list(options.values()))
+        meter.add(weighed.usage)
+        return {name: weighed.logprobs[option] for name, option in options.items()}
 
     async def _best_call(
         self,
@@ -169,8 +196,10 @@ class Guided:
             or _is_copied(arguments, tool, session.conversation)
             or bool(invented(text, completion.tokens, conversation=known))
         )
-        score = likelihood + _VALUE_WEIGHT * confidence(text, completion.tokens) + (_FLAWED if is_flawed else 0.0)
-        return _Candidate(name=tool.name, arguments=arguments, score=score, is_flawed=is_flawed)
+        sureness = _VALUE_WEIGHT * confidence(text, completion.tokens)
+        return _Candidate(
+            name=tool.name, arguments=arguments, likelihood=likelihood, sureness=sureness, is_flawed=is_flawed
+        )
 
     async def _complete(self, prompt: str, grammar: Grammar, meter: _Meter) -> Completion:
         completion: Completion | None = None
@@ -195,6 +224,13 @@ def _arguments(schema: JsonObject) -> Grammar:
         return json_schema({"type": "object", **schema})
     except GrammarError:
         return json_schema({"type": "object"})
+
+
+def _sureness(candidate: _Candidate | None) -> float:
+    """What the values of a call add to its lead: nothing if the model is sure of them, at most a few nats less."""
+    if candidate is None or candidate.is_flawed:
+        return _UNSURE
+    return max(_UNSURE, candidate.sureness)
 
 
 def _opening(name: str) -> str:
