@@ -70,8 +70,8 @@ class Guided:
 
     Args:
         model: The model that is asked.
-        call_margin: How much likelier the answer must be than the likeliest tool while there are no results, in nats;
-            lower it to let more requests be answered without a call, raise it to let fewer.
+        call_margin: How far the answer must lead the call (`lead`, with the sign turned) while there are no results, in
+            nats; lower it to let more requests be answered without a call, raise it to let fewer.
     """
 
     def __init__(self, model: GuidedModel, *, call_margin: float = CALL_MARGIN) -> None:
