@@ -1,0 +1,1 @@
+"""Chat formats: how model families write tool calls, each as one definition."""

@@ -1,0 +1,96 @@
+"""What a wire allows, as a small tree: the common ground of every grammar notation.
+
+The nodes of a format say what may be written as a `Shape`; `formats.notation` prints shapes as llguidance's Lark, as
+GBNF or as xgrammar's structural tags. A shape knows nothing of parsing and nothing of notations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from wieldy.core.json import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """Exactly this text; `token` where a vocabulary may have it as one special token."""
+
+    text: str
+    token: bool = field(default=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Characters:
+    """A run of characters of one class.
+
+    Attributes:
+        allowed: The inside of a character class of a regular expression: `a-zA-Z0-9_`, or `^"\\\\` for its opposite.
+        at_most: None for any number.
+    """
+
+    allowed: str
+    at_least: int = field(default=1, kw_only=True)
+    at_most: int | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TextWithout:
+    """Any text, empty too, in which none of the markers occurs."""
+
+    markers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    """JSON that fits the schema (2020-12), with `, ` and `: ` or without the spaces, on one line or on many."""
+
+    schema: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """All parts, one after the other; none is the empty text."""
+
+    parts: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """Any one of the options; at least one is given."""
+
+    options: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The part several times, `between` in between; `at_most` None for any number."""
+
+    part: Shape
+    at_least: int = field(default=0, kw_only=True)
+    at_most: int | None = field(default=None, kw_only=True)
+    between: Shape | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What `Rules.named` has under this name: how a shape contains itself."""
+
+    name: str
+
+
+Shape: TypeAlias = Exact | Characters | TextWithout | Json | InOrder | OneOf | Repeated | Named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """A whole grammar: where it starts and the shapes that have names (lower-case identifiers)."""
+
+    start: Shape
+    named: Mapping[str, Shape] = field(default_factory=dict[str, Shape])
+
+
+def maybe(part: Shape) -> Shape:
+    """The part or nothing."""
+    return Repeated(part, at_most=1)
