@@ -6,6 +6,7 @@ reading for everything built on this: nothing is guessed where anything may fit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from urllib.parse import quote, unquote
 
@@ -135,6 +136,27 @@ def _accepted_types(
     return types
 
 
+def member_locations(place: Location, schema: JsonObject, name: str) -> list[Location]:
+    """The subschemas that this schema alone, without what it refers to, has for a property of this name."""
+    found: list[Location] = []
+    named, patterns = schema.get("properties"), schema.get("patternProperties")
+    if isinstance(named, dict) and name in named:
+        found.append((*place, "properties", name))
+    if isinstance(patterns, dict):
+        found += [(*place, "patternProperties", pattern) for pattern in patterns if _matches(pattern, name)]
+    if not found and isinstance(schema.get("additionalProperties"), dict):
+        found.append((*place, "additionalProperties"))
+    return found
+
+
+def item_locations(place: Location, schema: JsonObject, index: int) -> list[Location]:
+    """The subschema that this schema alone, without what it refers to, has for the item at this index."""
+    first = schema.get("prefixItems")
+    if isinstance(first, list) and index < len(first):
+        return [(*place, "prefixItems", index)]
+    return [(*place, "items")] if isinstance(schema.get("items"), dict) else []
+
+
 def type_of(value: object) -> str:
     """The JSON type of a value; `integer` for whole numbers however they are spelled."""
     match value:
@@ -170,6 +192,14 @@ def _named_types(schema: JsonObject) -> frozenset[str]:
     if "const" in schema:
         types &= {type_of(schema["const"])}
     return types
+
+
+def _matches(pattern: str, name: str) -> bool:
+    # Schemas use ECMAScript's expressions; one that Python cannot read matches nothing here, so nothing is guessed.
+    try:
+        return re.search(pattern, name) is not None
+    except (re.error, RecursionError, OverflowError):
+        return False
 
 
 def _length(branches: JsonValue) -> int:
