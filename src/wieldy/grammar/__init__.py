@@ -1,11 +1,11 @@
 """Decoding constraints: what a model may write next, token by token.
 
-`choice` and `json_schema` make a `Grammar`; a `Matcher` walks it over a vocabulary. Pure: tokens in, masks out.
+`choice`, `json_schema` and `lark` make a `Grammar`; a `Matcher` walks it over a vocabulary. Pure: tokens in, masks out.
 The engine is llguidance (extras `local` and `constrain`); it is imported when the first grammar is compiled.
 Deliberately not here: which tools exist and how a model family writes its calls; sampling.
 """
 
-from wieldy.grammar.constraints import Grammar, choice, json_schema
+from wieldy.grammar.constraints import Grammar, choice, json_schema, lark, literal, without_patterns
 from wieldy.grammar.matcher import Matcher, Tokenizer
 
-__all__ = ["Grammar", "Matcher", "Tokenizer", "choice", "json_schema"]
+__all__ = ["Grammar", "Matcher", "Tokenizer", "choice", "json_schema", "lark", "literal", "without_patterns"]

@@ -41,7 +41,7 @@ class Grammar:
         if not text:
             return self
         name = f"part{self.lark.count(chr(10))}"  # a grammar grows by one line each time
-        return _compiled(f"start: {name} {_literal(text)}\n{name}: {self.lark.removeprefix('start: ')}")
+        return _compiled(f"start: {name} {literal(text)}\n{name}: {self.lark.removeprefix('start: ')}")
 
     @property
     def engine_text(self) -> str:
@@ -57,7 +57,7 @@ def choice(options: Sequence[str]) -> Grammar:
     """
     if not options or not all(options):
         raise GrammarError(f"A choice needs at least one option and no empty one, found {list(options)!r}.")
-    return _compiled("start: " + " | ".join(map(_literal, options)))
+    return _compiled("start: " + " | ".join(map(literal, options)))
 
 
 def json_schema(
@@ -81,11 +81,31 @@ def json_schema(
     except RecursionError:
         raise GrammarError("The constraint cannot be compiled: its schema is nested too deeply.") from None
     except GrammarError as error:
-        loose = _everywhere(schema, _without_pattern)
+        loose = without_patterns(schema)
         if loose == schema:
             raise
         grammar = _of_schema(loose, max_characters, max_items)
         return replace(grammar, unenforced=(*grammar.unenforced, f"Left out every `pattern`: {error}"))
+
+
+def lark(text: str) -> Grammar:
+    """A grammar written out in llguidance's Lark dialect, starting at its rule `start`.
+
+    Raises:
+        GrammarError: The engine refuses it.
+    """
+    return _compiled(text)
+
+
+def literal(text: str) -> str:
+    """Exactly this text, as the engine's Lark dialect writes it."""
+    # The engine's lexer takes JSON's escapes and, unlike JSON, no bare DEL.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def without_patterns(schema: JsonObject) -> JsonObject:
+    """The schema with every `pattern` left out: what is compiled where the engine cannot read one of them."""
+    return cast("JsonObject", _everywhere(schema, _without_pattern))
 
 
 def _of_schema(schema: JsonValue, max_characters: int, max_items: int) -> Grammar:
@@ -99,16 +119,14 @@ def _of_schema(schema: JsonValue, max_characters: int, max_items: int) -> Gramma
     return _compiled("start: %json " + json.dumps({**bounded, "x-guidance": layout}, ensure_ascii=False))
 
 
-def _literal(text: str) -> str:
-    # The engine's lexer takes JSON's escapes and, unlike JSON, no bare DEL.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _compiled(lark: str) -> Grammar:
-    is_error, messages = llguidance().LLMatcher.validate_grammar_with_warnings(lark)
+def _compiled(text: str) -> Grammar:
+    try:
+        is_error, messages = llguidance().LLMatcher.validate_grammar_with_warnings(text)
+    except UnicodeEncodeError as error:
+        raise GrammarError(f"The constraint holds half of a surrogate pair, which is no text: {error}") from None
     if is_error:
         raise GrammarError(f"The constraint cannot be compiled: {messages[0]}")
-    return Grammar(lark=lark, unenforced=tuple(messages))
+    return Grammar(lark=text, unenforced=tuple(messages))
 
 
 _SCHEMAS_BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")

@@ -1,0 +1,305 @@
+r"""Shapes in llguidance's dialect of Lark.
+
+Everything between two stops (`pieces`) is one terminal, because the engine's lexer is greedy and gives nothing back.
+Rules are left-recursive: `until3` is all that can have been written up to and with the third stop, so that a reply of
+a thousand calls costs the engine as much a call as one of two.
+
+Not exact in one place: where a pattern may go on with the first character of a JSON value or of a shape that contains
+itself (`[0-9]+` before a number), the pattern takes it. No wire does that.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from wieldy.core.errors import GrammarError
+from wieldy.core.json import JsonObject
+from wieldy.formats.notation.character_class import character_class
+from wieldy.formats.notation.endings import has_plain_end
+from wieldy.formats.notation.naming import recursive_names
+from wieldy.formats.notation.neighbours import with_single_texts
+from wieldy.formats.notation.pieces import EMPTY, Pieces, Stop, at, either, in_order, joined, looped, one_of, repeated
+from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, Shape, TextWithout
+from wieldy.grammar import Grammar, lark, literal, without_patterns
+
+_MAX_COPIES = 8
+"""Up to so many repetitions of a part with stops are written out; more are counted by the engine."""
+
+
+def to_lark(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) -> Grammar:
+    """A grammar that accepts every text of the rules.
+
+    Args:
+        rules: What may be written.
+        special_tokens: The vocabulary's special tokens by their text: where a shape has one of them and says that it
+            may be a token, only the token is accepted.
+
+    Raises:
+        GrammarError: A name has no shape, or the engine refuses the grammar.
+    """
+    tokens = dict(special_tokens or {})
+    try:
+        single = with_single_texts(rules)
+        try:
+            return lark(_Writer(single, tokens, keeps_patterns=True).text())
+        except GrammarError as error:
+            grammar = lark(_Writer(single, tokens, keeps_patterns=False).text())
+            left_out = f"Left out every `pattern`: {error}"
+            return replace(grammar, unenforced=(*grammar.unenforced, left_out))
+    except RecursionError:
+        raise GrammarError("The shape cannot be written as a grammar: it is nested too deeply.") from None
+
+
+class _Writer:
+    """The grammar of one set of rules, as it grows."""
+
+    def __init__(self, rules: Rules, special_tokens: Mapping[str, int], *, keeps_patterns: bool) -> None:
+        recursive = recursive_names(rules)
+        self._rules = rules
+        self._open_names = {name: shape for name, shape in rules.named.items() if name not in recursive}
+        self._tokens = special_tokens
+        spellings = sorted(filter(None, special_tokens), key=len, reverse=True)
+        self._token = re.compile("|".join(map(re.escape, spellings))) if spellings else None
+        self._keeps_patterns = keeps_patterns
+        self._lines: list[str] = []
+        self._terminals: dict[str, str] = {}
+        self._named_patterns: dict[str, Pieces] = {}
+        self._followed: dict[tuple[str, tuple[Shape, ...]], str] = {}
+        self._values: dict[str, str] = {}
+        self._count = 0
+
+    def text(self) -> str:
+        self._write_rule("start", self._pieces(self._rules.start))
+        return "\n".join(self._lines) + "\n"
+
+    # Shapes as pieces
+
+    def _pieces(self, shape: Shape) -> Pieces:
+        match shape:
+            case Exact(text=text, token=True) if self._token is not None:
+                return self._with_tokens(text, self._token)
+            case Exact(text=text):
+                return Pieces(through=literal(text) if text else "")
+            case Characters():
+                return Pieces(through=_characters(shape))
+            case TextWithout(markers=markers):
+                return Pieces(through=self._terminal(_text_without(markers)))
+            case Json(schema=schema):
+                return at(Stop(self._value(schema)))
+            case InOrder(parts=inner):
+                return self._in_order(inner)
+            case OneOf(options=options):
+                return one_of([self._pieces(option) for option in options])
+            case Repeated():
+                return self._repeated(shape)
+            case Named(name=name):
+                return self._named(name)
+
+    def _with_tokens(self, text: str, token: re.Pattern[str]) -> Pieces:
+        pieces, position = EMPTY, 0
+        for found in token.finditer(text):
+            before = Exact(text[position : found.start()])
+            stop = at(Stop(f"<[{self._tokens[found[0]]}]>"))
+            pieces = in_order(in_order(pieces, self._pieces(before)), stop)
+            position = found.end()
+        return in_order(pieces, self._pieces(Exact(text[position:])))
+
+    def _in_order(self, inner: Sequence[Shape]) -> Pieces:
+        """A shape that contains itself takes in the patterns that follow it, so that its last one need not guess."""
+        pieces, position = EMPTY, 0
+        while position < len(inner):
+            part = inner[position]
+            position += 1
+            if isinstance(part, Named) and part.name not in self._open_names:
+                end = position
+                while end < len(inner) and self._is_pattern(inner[end]):
+                    end += 1
+                found = at(Stop(self._rule_of(part.name, tuple(inner[position:end]))))
+                position = end
+            else:
+                found = self._pieces(part)
+            pieces = in_order(pieces, found)
+        return pieces
+
+    def _is_pattern(self, shape: Shape) -> bool:
+        match shape:
+            case Exact(text=text, token=token):
+                return not (token and self._token is not None and self._token.search(text))
+            case Characters() | TextWithout():
+                return True
+            case _:
+                return False
+
+    def _repeated(self, shape: Repeated) -> Pieces:
+        part, between = self._loop_part(shape.part), self._between(shape)
+        least, most = shape.at_least, shape.at_most
+        if most is not None and most < max(least, 1):
+            if most < least:
+                raise GrammarError(f"A part cannot be repeated at least {least} and at most {most} times.")
+            return EMPTY
+        if not part.into and not between.into:
+            return Pieces(through=_counted(part.through or "", between.through or "", least, most))
+        if most is None and least <= 1 and not between.into:
+            pieces = looped(part, between.through or "")
+            return pieces if least else one_of([EMPTY, pieces])
+        if max(least, most or 0) > _MAX_COPIES:
+            return self._counted_by_engine(shape, part, between)
+        return self._copies(shape)
+
+    def _loop_part(self, part: Shape) -> Pieces:
+        pieces = self._pieces(part)
+        if pieces.into and has_plain_end(part, self._open_names):
+            return in_order(pieces, at(Stop("")))
+        return pieces
+
+    def _between(self, shape: Repeated) -> Pieces:
+        return EMPTY if shape.between is None else self._pieces(shape.between)
+
+    def _copies(self, shape: Repeated) -> Pieces:
+        def again() -> Pieces:
+            return in_order(self._between(shape), self._loop_part(shape.part))
+
+        least, most = max(shape.at_least, 1), shape.at_most
+        tail = EMPTY
+        if most is None:
+            more = again()
+            loop = looped(more, "") if not self._between(shape).into else self._looped_rule(shape)
+            tail = one_of([EMPTY, loop])
+        else:
+            for _ in range(most - least):
+                tail = one_of([EMPTY, in_order(again(), tail)])
+        for _ in range(least - 1):
+            tail = in_order(again(), tail)
+        pieces = in_order(self._loop_part(shape.part), tail)
+        return pieces if shape.at_least else one_of([EMPTY, pieces])
+
+    def _looped_rule(self, shape: Repeated) -> Pieces:
+        return looped(in_order(self._between(shape), self._loop_part(shape.part)), "")
+
+    def _counted_by_engine(self, shape: Repeated, part: Pieces, between: Pieces) -> Pieces:
+        first, following = self._fresh("part"), self._fresh("part")
+        self._write_rule(first, part)
+        self._write_rule(following, in_order(between, self._loop_part(shape.part)))
+        most = "" if shape.at_most is None else shape.at_most - 1
+        pieces = at(Stop(f"{first} {following}{{{max(shape.at_least - 1, 0)},{most}}}"))
+        return pieces if shape.at_least else one_of([EMPTY, pieces])
+
+    def _named(self, name: str) -> Pieces:
+        if name not in self._open_names:
+            return at(Stop(self._rule_of(name, ())))
+        if name in self._named_patterns:
+            return self._named_patterns[name]
+        pieces = self._pieces(self._open_names[name])
+        if not pieces.into and pieces.through:
+            pieces = self._named_patterns[name] = Pieces(through=self._terminal(pieces.through))
+        return pieces
+
+    # Lines of the grammar
+
+    def _rule_of(self, name: str, followers: tuple[Shape, ...]) -> str:
+        key = (name, followers)
+        if key not in self._followed:
+            rule = self._followed[key] = self._fresh(f"n_{name}")
+            self._write_rule(rule, self._in_order((self._rules.named[name], *followers)))
+        return self._followed[key]
+
+    def _write_rule(self, name: str, pieces: Pieces) -> None:
+        groups = _alike(pieces)
+        reached = {stop: self._fresh("until") for stop in groups}
+        gathered: dict[Stop, str] = {}
+        for _, members in groupby(sorted(groups, key=lambda stop: groups[stop]), key=lambda stop: groups[stop]):
+            stops = list(members)
+            gathering = reached[stops[0]]
+            if len(stops) > 1:
+                gathering = self._fresh("after")
+                self._lines.append(f"{gathering}: {' | '.join(reached[stop] for stop in stops)}")
+            gathered |= dict.fromkeys(stops, gathering)
+        ways: dict[Stop, list[str]] = {stop: [self._lexeme(pattern)] for stop, pattern in pieces.into.items()}
+        for (start, end), pattern in pieces.across.items():
+            ways.setdefault(end, []).append(joined(gathered[start], self._lexeme(pattern)))
+        for stop, rule in reached.items():
+            self._lines.append(f"{rule}: {joined(_alternatives(ways.get(stop, [])), stop.symbol) or EMPTY_LEXEME}")
+        ends = [] if pieces.through is None else [self._lexeme(pieces.through)]
+        ends += [joined(gathered[stop], self._lexeme(pattern)) for stop, pattern in pieces.out.items()]
+        self._lines.insert(0, f"{name}: {' | '.join(end or EMPTY_LEXEME for end in dict.fromkeys(ends))}")
+
+    def _lexeme(self, pattern: str) -> str:
+        return self._terminal(pattern) if pattern else ""
+
+    def _terminal(self, pattern: str) -> str:
+        if pattern not in self._terminals:
+            self._terminals[pattern] = name = f"T{len(self._terminals)}"
+            self._lines.append(f"{name}: {pattern}")
+        return self._terminals[pattern]
+
+    def _value(self, schema: JsonObject) -> str:
+        kept = schema if self._keeps_patterns else without_patterns(schema)
+        text = json.dumps({**kept, "x-guidance": {"whitespace_flexible": True, "lenient": True}}, ensure_ascii=False)
+        if text not in self._values:
+            self._values[text] = name = self._fresh("value")
+            self._lines.append(f"{name}: %json {text}")
+        return self._values[text]
+
+    def _fresh(self, kind: str) -> str:
+        self._count += 1
+        return f"{kind}_{self._count}"
+
+
+EMPTY_LEXEME = '""'
+
+
+def _alike(pieces: Pieces) -> dict[Stop, int]:
+    """Every stop with a number; the same number for stops after which the same may follow."""
+    following: dict[Stop, list[tuple[int, str]]] = {}
+    identities = {stop: index for index, stop in enumerate(_stops(pieces))}
+    for stop in identities:
+        following[stop] = [(-1, pieces.out[stop])] if stop in pieces.out else []
+    for (start, end), pattern in pieces.across.items():
+        following[start].append((identities[end], pattern))
+    numbers: dict[tuple[tuple[int, str], ...], int] = {}
+    return {stop: numbers.setdefault(tuple(ways), len(numbers)) for stop, ways in following.items()}
+
+
+def _stops(pieces: Pieces) -> list[Stop]:
+    ends = [stop for pair in pieces.across for stop in pair]
+    return list(dict.fromkeys([*pieces.into, *ends, *pieces.out]))
+
+
+def _alternatives(ways: list[str]) -> str:
+    if len(ways) == 1:
+        return ways[0]
+    return either(list(dict.fromkeys(ways)))
+
+
+def _counted(part: str, between: str, least: int, most: int | None) -> str:
+    if not between:
+        return repeated(part, least, most)
+    more = repeated(joined(between, part), max(least - 1, 0), None if most is None else most - 1)
+    pattern = joined(part, more)
+    return pattern if least else repeated(pattern, 0, 1)
+
+
+def _characters(shape: Characters) -> str:
+    most = "" if shape.at_most is None else shape.at_most
+    if shape.at_most is not None and shape.at_most < shape.at_least:
+        raise GrammarError(f"A run cannot have at least {shape.at_least} and at most {most} characters.")
+    return f"/{character_class(shape.allowed).text(_escaped)}{{{shape.at_least},{most}}}/"
+
+
+def _text_without(markers: tuple[str, ...]) -> str:
+    if not all(markers):
+        raise GrammarError("The empty text occurs in every text: a marker needs at least one character.")
+    if not markers:
+        return "/(?s:.*)/"
+    spelled = "|".join("".join(map(_escaped, marker)) for marker in dict.fromkeys(markers))
+    # The first half is there because a complement alone also accepts bytes that are no UTF-8.
+    return f"/(?s:.*)/ & ~/(?s:.*)({spelled})(?s:.*)/"
+
+
+def _escaped(character: str) -> str:
+    is_plain = character.isascii() and (character.isalnum() or character in "_<> =\"',:;!@%")
+    return character if is_plain else f"\\x{{{ord(character):X}}}"

@@ -1,0 +1,74 @@
+"""Neighbouring texts made one before a shape is printed.
+
+Two texts without a marker, side by side, could spell the marker in two halves; where something optional stands between
+them (`text, calls or none, text`), a model could so write an opener that begins nothing. So they count as one text
+without the marker. That is the only way in which a notation accepts less than the letter of its shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from wieldy.formats.notation.naming import is_nullable
+from wieldy.formats.shape import InOrder, OneOf, Repeated, Rules, Shape, TextWithout
+
+
+def with_single_texts(rules: Rules) -> Rules:
+    """The same rules, in which no text stands beside another one without the same markers."""
+    named = rules.named
+    return Rules(
+        start=_single(rules.start, named), named={name: _single(shape, named) for name, shape in named.items()}
+    )
+
+
+def _single(shape: Shape, named: Mapping[str, Shape]) -> Shape:
+    match shape:
+        case InOrder(parts=inner):
+            return _in_order(tuple(_flat(tuple(_single(part, named) for part in inner))), named)
+        case OneOf(options=options):
+            return OneOf(tuple(_single(option, named) for option in options))
+        case Repeated(part=part, between=between):
+            return replace(
+                shape, part=_single(part, named), between=None if between is None else _single(between, named)
+            )
+        case _:
+            return shape
+
+
+def _flat(inner: tuple[Shape, ...]) -> list[Shape]:
+    return [deep for part in inner for deep in (part.parts if isinstance(part, InOrder) else (part,))]
+
+
+def _in_order(inner: tuple[Shape, ...], named: Mapping[str, Shape]) -> Shape:
+    for position, part in enumerate(inner):
+        if not isinstance(part, TextWithout):
+            continue
+        rest = inner[position + 1 :]
+        if rest and rest[0] == part:
+            return _in_order((*inner[: position + 1], *rest[1:]), named)
+        if len(rest) > 1 and rest[1] == part and (something := _not_empty(rest[0], named)) is not None:
+            return InOrder(
+                (
+                    *inner[:position],
+                    OneOf(
+                        (
+                            _in_order((part, *rest[2:]), named),
+                            InOrder((part, something, _in_order(rest[1:], named))),
+                        )
+                    ),
+                )
+            )
+    return InOrder(inner)
+
+
+def _not_empty(shape: Shape, named: Mapping[str, Shape]) -> Shape | None:
+    """The optional shape without its being left out; None if it is not optional."""
+    if (
+        isinstance(shape, Repeated)
+        and shape.at_least == 0
+        and shape.at_most != 0
+        and not is_nullable(shape.part, named)
+    ):
+        return replace(shape, at_least=1)
+    return None

@@ -1,0 +1,106 @@
+"""Shapes as xgrammar's structural tags: JSON that says how formats nest.
+
+Each shape has its counterpart, except one that contains itself: it becomes an embedded grammar (`gbnf`). Special
+tokens are written as text; xgrammar matches a token by its text.
+"""
+
+from __future__ import annotations
+
+from wieldy.core.errors import GrammarError
+from wieldy.core.json import JsonObject, JsonValue
+from wieldy.formats.notation.character_class import character_class
+from wieldy.formats.notation.gbnf import to_gbnf
+from wieldy.formats.notation.naming import recursive_names
+from wieldy.formats.notation.neighbours import with_single_texts
+from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, Shape, TextWithout
+
+
+def to_structural_tag(rules: Rules) -> JsonObject:
+    """The structural tag that accepts every text of the rules: what a `response_format` takes.
+
+    Raises:
+        GrammarError: A name has no shape, or a repetition's bounds contradict each other.
+    """
+    recursive = recursive_names(rules)
+    try:
+        single = with_single_texts(rules)
+        return {"type": "structural_tag", "format": _Writer(single, recursive).format(single.start)}
+    except RecursionError:
+        raise GrammarError("The shape cannot be written as a structural tag: it is nested too deeply.") from None
+
+
+class _Writer:
+    def __init__(self, rules: Rules, recursive: frozenset[str]) -> None:
+        self._rules = rules
+        self._recursive = recursive
+
+    def format(self, shape: Shape) -> JsonObject:
+        match shape:
+            case Exact(text=text):
+                return {"type": "const_string", "value": text}
+            case Characters():
+                return {"type": "regex", "pattern": _pattern(shape)}
+            case TextWithout(markers=markers):
+                return _any_text(markers)
+            case Json(schema=schema):
+                return {"type": "json_schema", "json_schema": schema}
+            case InOrder(parts=inner):
+                return _sequence([self.format(part) for part in inner])
+            case OneOf(options=options):
+                return {"type": "or", "elements": [self.format(option) for option in options]}
+            case Repeated():
+                return self._repeated(shape)
+            case Named(name=name) if name in self._recursive:
+                return {"type": "grammar", "grammar": to_gbnf(Rules(start=shape, named=self._rules.named))}
+            case Named(name=name):
+                return self.format(self._rules.named[name])
+
+    def _repeated(self, shape: Repeated) -> JsonObject:
+        least, most = shape.at_least, shape.at_most
+        if most is not None and most < least:
+            raise GrammarError(f"A part cannot be repeated at least {least} and at most {most} times.")
+        if most == 0:
+            return _sequence([])
+        part = self.format(shape.part)
+        if shape.between is None:
+            return _counted(part, least, most)
+        more = _sequence([self.format(shape.between), part])
+        several = _sequence([part, _counted(more, max(least - 1, 0), None if most is None else most - 1)])
+        return several if least else _counted(several, 0, 1)
+
+
+def _counted(content: JsonObject, least: int, most: int | None) -> JsonObject:
+    kinds: dict[tuple[int, int | None], str] = {(0, None): "star", (1, None): "plus", (0, 1): "optional"}
+    if (least, most) == (1, 1):
+        return content
+    if (least, most) in kinds:
+        return {"type": kinds[least, most], "content": content}
+    return {"type": "repeat", "min": least, "max": -1 if most is None else most, "content": content}
+
+
+def _sequence(elements: list[JsonObject]) -> JsonObject:
+    if len(elements) == 1:
+        return elements[0]
+    if not elements:
+        return {"type": "const_string", "value": ""}
+    inner: list[JsonValue] = list(elements)
+    return {"type": "sequence", "elements": inner}
+
+
+def _any_text(markers: tuple[str, ...]) -> JsonObject:
+    if not all(markers):
+        raise GrammarError("The empty text occurs in every text: a marker needs at least one character.")
+    return {"type": "any_text", "excludes": list(markers)}
+
+
+def _pattern(shape: Characters) -> str:
+    if shape.at_most is not None and shape.at_most < shape.at_least:
+        raise GrammarError(f"A run cannot have at least {shape.at_least} and at most {shape.at_most} characters.")
+    most = "" if shape.at_most is None else shape.at_most
+    return f"{character_class(shape.allowed).text(_escaped)}{{{shape.at_least},{most}}}"
+
+
+def _escaped(character: str) -> str:
+    if character.isascii() and character.isalnum():
+        return character
+    return f"\\u{{{ord(character):X}}}"
