@@ -18,12 +18,12 @@ class Piece:
 
     Attributes:
         text: What it says.
-        markers: What it must not say; empty for markup, which is ours.
+        markers: What it must not say; None for markup, which is ours.
         is_reply: Written by the format; what stands before it does not depend on it.
     """
 
     text: str
-    markers: tuple[str, ...] = ()
+    markers: tuple[str, ...] | None = None
     is_reply: bool = False
 
 
@@ -49,9 +49,9 @@ def joined(pieces: Sequence[Piece]) -> str:
     before = ""
     for index, piece in enumerate(pieces):
         text = piece.text
-        if piece.markers and text:
-            reach = max(map(len, piece.markers))
-            text = _apart(before, plain(text, piece.markers), _following(pieces, index + 1, reach), piece.markers)
+        if piece.markers is not None and text:
+            after = _following(pieces, index + 1, max(map(len, piece.markers), default=0))
+            text = _apart(before, plain(text, piece.markers), after, piece.markers)
         written.append(text)
         before = (before + text)[-_TAIL:] if len(text) < _TAIL else text[-_TAIL:]
     return "".join(written)

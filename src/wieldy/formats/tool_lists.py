@@ -133,6 +133,12 @@ def longcat_markdown(tool: ToolDefinition) -> str:
     return f"### Tool name: {tool.name}\nDescription: {tool.prompt_description}\n\nInputSchema: {schema}"
 
 
+def deepseek_markdown(tool: ToolDefinition) -> str:
+    """A section of Markdown with the description first and the parameters as JSON."""
+    parameters = json_text(tool.input_schema)
+    return f"### {tool.name}\nDescription: {tool.prompt_description}\n\nParameters: {parameters}"
+
+
 def qwen3_coder_xml(tool: ToolDefinition) -> str:
     """The function as elements; keywords beyond name, type and description are elements with JSON inside."""
     lines = ["<function>", f"<name>{tool.name}</name>", f"<description>{tool.prompt_description.strip()}</description>"]
@@ -195,6 +201,11 @@ def typescript_type(tool: ToolDefinition) -> str:
     members = typescript_members(tool.input_schema)
     signature = f"(_: {{\n{members}}})" if members else "()"
     return f"{comment(tool.prompt_description)}type {tool.name} = {signature} => any;"
+
+
+def apertus_type(tool: ToolDefinition) -> str:
+    """The same as Apertus writes it: without a comma after the last parameter."""
+    return typescript_type(tool).replace(",\n}) => any;", "\n}) => any;")
 
 
 def gemma_4_declaration(tool: ToolDefinition) -> str:

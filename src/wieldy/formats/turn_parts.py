@@ -43,10 +43,19 @@ ToolPlace: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wrap:
-    """What stands before and after a turn's text."""
+    """What stands before and after a turn's text.
+
+    Attributes:
+        open: Begins the turn.
+        close: Ends it.
+        head: Stands before the words of a system message, but not before tools that are listed in its turn.
+        tail: Stands after those words.
+    """
 
     open: str = ""
     close: str = ""
+    head: str = ""
+    tail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,7 +56,7 @@ class Turns:
     user: Wrap
     assistant: Wrap
     results: Results
-    system: Wrap | Literal["first_user", "last_user"] = Wrap()
+    system: Wrap | Literal["first_user", "last_user"]
     tools: ToolSection | None = None
     begin: str = ""
     prefill: str = ""
@@ -254,14 +254,12 @@ class _Rendering:
         wrap = self._turns.system
         between = self._turns.tools.between if self._turns.tools is not None and text and listing else ""
         if isinstance(wrap, Wrap):
-            self._markup(wrap.open)
-            if place == "system_start":
-                self._markup(listing + between)
+            self._markup(wrap.open + (listing + between if place == "system_start" else ""))
+            if text:
+                self._markup(wrap.head)
                 self._foreign(text)
-            else:
-                self._foreign(text)
-                self._markup(between + listing)
-            self._markup(wrap.close)
+                self._markup(wrap.tail)
+            self._markup(("" if place == "system_start" else between + listing) + wrap.close)
 
     def _merged(self) -> str:
         """The system messages, where they have no turn of their own."""
@@ -320,7 +318,7 @@ class _Rendering:
 
     def _results(self, messages: Sequence[Message]) -> None:
         """The group of results, in the order of their calls, so that a wire without ids matches them rightly."""
-        results = [part for message in messages for part in message.parts if isinstance(part, ToolResult)]
+        results = [result for message in messages for result in _results_in(message)]
         results.sort(key=lambda result: self._answered(result).index)
         shape = self._turns.results
         self._markup(shape.open)
@@ -337,6 +335,12 @@ class _Rendering:
         """The call that the result answers; a result of no known call stands last, under its own id."""
         known = self._asked.get(result.tool_call_id)
         return known or _Asked(name="unknown", wire_id=result.tool_call_id, ordinal=1, index=self._calls)
+
+
+def _results_in(message: Message) -> Sequence[ToolResult]:
+    """The results in the message; what else it says is a result of no known call, so that it is not lost."""
+    results = [part for part in message.parts if isinstance(part, ToolResult)]
+    return results or [ToolResult(tool_call_id="", content=message.text)]
 
 
 def _slot_text(slot: Slot, result: ToolResult, asked: _Asked) -> str:
