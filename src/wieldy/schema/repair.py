@@ -171,11 +171,13 @@ def _cut_out(text: str, level: RepairLevel, schema: CompiledSchema | None) -> Re
     if _goes_on_behind(after):
         raise UnreadableError(piece.end, "the end of the text, for here its JSON value ends")
     changes = [*_cut(0, before), *piece.changes, *_cut(piece.end, after)]
+    # A comment behind a trailing comma is met before the comma is known to trail.
+    changes.sort(key=lambda change: change.position)
     return RepairedJson(value=piece.value, level=level, changes=tuple(changes))
 
 
 def _cut(position: int, text: str) -> tuple[Change, ...]:
-    return (Change(position=position, kind="cut off", text=text),) if text.strip() else ()
+    return (Change(position=position, kind="cut off", text=text),) if text.strip(" \t\r\n") else ()
 
 
 def _pieces(text: str, level: RepairLevel) -> list[_Piece]:
@@ -185,13 +187,16 @@ def _pieces(text: str, level: RepairLevel) -> list[_Piece]:
     """
     opening = _OPENING.match(text)
     start = opening.end() if opening else 0
+    first_fence, last_fence = _fences(text)
     if text[start : start + 1] not in ("{", "["):
-        if (scalar := _scalar(text, start, level)) is not None:
+        limit = last_fence if first_fence < start else len(text)
+        if (scalar := _scalar(Source(text, start=start, limit=limit, level=level))) is not None:
             return [scalar]
         start = _next_start(text, start, level)
     pieces: list[_Piece] = []
     while start < len(text):
-        source = Source(text, start=start, limit=_limit(text, start), level=level)
+        limit = last_fence if first_fence < start else len(text)
+        source = Source(text, start=start, limit=limit, level=level)
         value = read_value(source)
         pieces.append(_Piece(value=value, start=start, end=source.position, changes=tuple(source.changes)))
         start = _next_start(text, source.position, level)
@@ -200,9 +205,19 @@ def _pieces(text: str, level: RepairLevel) -> list[_Piece]:
     return pieces
 
 
-def _scalar(text: str, start: int, level: RepairLevel) -> _Piece | None:
-    """The text, a number or a word that is all there is; None where there is more, or something else."""
-    source = Source(text, start=start, limit=_limit(text, start), level=level)
+def _fences(text: str) -> tuple[int, int]:
+    """Where the first fence begins, and the one that ends the text: a value behind the first stops at the last."""
+    end = len(text.rstrip())
+    first, last = text.find(_FENCE), end - len(_FENCE)
+    is_closed = text.endswith(_FENCE, 0, end) and first < last
+    return (first, last) if is_closed else (len(text), len(text))
+
+
+def _scalar(source: Source) -> _Piece | None:
+    """The text, number or word that is all there is; None where there is more, or something else."""
+    start = source.position
+    if source.peek() == "`":
+        return None
     try:
         value = read_value(source)
         end = source.position
@@ -217,13 +232,6 @@ def _scalar(text: str, start: int, level: RepairLevel) -> _Piece | None:
 def _next_start(text: str, position: int, level: RepairLevel) -> int:
     found = _STARTS[level].search(text, position)
     return found.start() if found else len(text)
-
-
-def _limit(text: str, start: int) -> int:
-    """Where reading must stop: at the fence that ends the text, if one was opened before the value."""
-    end = len(text.rstrip()) - len(_FENCE)
-    is_fenced = text.find(_FENCE, 0, start) >= 0 and end >= start and text.startswith(_FENCE, end)
-    return end if is_fenced else len(text)
 
 
 def _choose(text: str, pieces: list[_Piece], schema: CompiledSchema | None) -> _Piece:

@@ -53,7 +53,8 @@ SLIPS: dict[ChangeKind, tuple[RepairLevel, str]] = {
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _ODD_SPACE = re.compile("[\\s\ufeff\u200b]+")
-_COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL)
+# A line comment that nothing follows would hold what comes after it on its line, closers included: none is read there.
+_COMMENT = re.compile(r"(?://|#)[^\n]*\n|/\*.*?\*/", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
