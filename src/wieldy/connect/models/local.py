@@ -11,6 +11,7 @@ import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from math import inf
 from pathlib import Path
 from typing import TypeVar
@@ -20,7 +21,7 @@ from anyio import RunFinishedError
 from anyio.from_thread import run_sync as run_in_loop
 from anyio.lowlevel import current_token
 
-from wieldy.connect.models.chat_template import ChatTemplate
+from wieldy.connect.models.chat_template import template_in
 from wieldy.connect.models.failures import ServerFacts
 from wieldy.connect.models.gguf import read_metadata
 from wieldy.connect.models.identifiers import ids_in
@@ -31,6 +32,7 @@ from wieldy.connect.models.weights import EMBEDDED, fetch
 from wieldy.core.json import JsonValue
 from wieldy.core.messages import Message
 from wieldy.core.ports import ModelEvent, ModelRequest
+from wieldy.formats.template import ChatTemplate
 from wieldy.grammar import Grammar
 from wieldy.run.guided import Completion, Weighed
 
@@ -104,7 +106,7 @@ class LocalModel:
             ModelNotAvailableError: The weights cannot be had or loaded.
         """
         _, template = await self._load()
-        return template.render(messages, begun=begun)
+        return template.render(messages, begun=begun, now=datetime.now())
 
     async def write(
         self, prompt: str, *, max_tokens: int, grammar: Grammar | None = None, stop: Sequence[str] = ()
@@ -142,7 +144,7 @@ class LocalModel:
         with self._loading:
             if self._loaded is None:
                 path = self._path or fetch(EMBEDDED)
-                template = ChatTemplate.of(read_metadata(path))
+                template = template_in(read_metadata(path))
                 self._loaded = (Engine(path), template)
             return self._loaded
 
