@@ -5,7 +5,7 @@ The engine is llguidance (extras `local` and `constrain`); it is imported when t
 Deliberately not here: which tools exist and how a model family writes its calls; sampling.
 """
 
-from wieldy.grammar.constraints import Grammar, choice, json_schema, lark, literal, without_patterns
+from wieldy.grammar.constraints import Grammar, choice, json_schema, lark, literal
 from wieldy.grammar.matcher import Matcher, Tokenizer
 
-__all__ = ["Grammar", "Matcher", "Tokenizer", "choice", "json_schema", "lark", "literal", "without_patterns"]
+__all__ = ["Grammar", "Matcher", "Tokenizer", "choice", "json_schema", "lark", "literal"]

@@ -81,7 +81,7 @@ def json_schema(
     except RecursionError:
         raise GrammarError("The constraint cannot be compiled: its schema is nested too deeply.") from None
     except GrammarError as error:
-        loose = without_patterns(schema)
+        loose = cast("JsonObject", _everywhere(schema, _without_pattern))
         if loose == schema:
             raise
         grammar = _of_schema(loose, max_characters, max_items)
@@ -101,11 +101,6 @@ def literal(text: str) -> str:
     """Exactly this text, as the engine's Lark dialect writes it."""
     # The engine's lexer takes JSON's escapes and, unlike JSON, no bare DEL.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def without_patterns(schema: JsonObject) -> JsonObject:
-    """The schema with every `pattern` left out: what is compiled where the engine cannot read one of them."""
-    return cast("JsonObject", _everywhere(schema, _without_pattern))
 
 
 def _of_schema(schema: JsonValue, max_characters: int, max_items: int) -> Grammar:

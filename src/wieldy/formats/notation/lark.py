@@ -24,10 +24,13 @@ from wieldy.formats.notation.naming import recursive_names
 from wieldy.formats.notation.neighbours import with_single_texts
 from wieldy.formats.notation.pieces import EMPTY, Pieces, Stop, at, either, in_order, joined, looped, one_of, repeated
 from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, Shape, TextWithout
-from wieldy.grammar import Grammar, lark, literal, without_patterns
+from wieldy.grammar import Grammar, lark, literal
+from wieldy.schema.rewrite import rewritten
 
 _MAX_COPIES = 8
 """Up to so many repetitions of a part with stops are written out; more are counted by the engine."""
+_MAX_PAIRS = 64
+"""Up to so many patterns may lead from one repetition of a part into the next."""
 
 
 def to_lark(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) -> Grammar:
@@ -151,8 +154,10 @@ class _Writer:
         return self._copies(shape)
 
     def _loop_part(self, part: Shape) -> Pieces:
+        """Of a large part the end is cut from its next beginning: otherwise every end would meet every beginning."""
         pieces = self._pieces(part)
-        if pieces.into and has_plain_end(part, self._open_names):
+        pairs = len({*pieces.out.values()}) * len({*pieces.into.values()})
+        if pairs > _MAX_PAIRS and has_plain_end(part, self._open_names):
             return in_order(pieces, at(Stop("")))
         return pieces
 
@@ -237,7 +242,7 @@ class _Writer:
         return self._terminals[pattern]
 
     def _value(self, schema: JsonObject) -> str:
-        kept = schema if self._keeps_patterns else without_patterns(schema)
+        kept = schema if self._keeps_patterns else rewritten(schema, _without_pattern)
         text = json.dumps({**kept, "x-guidance": {"whitespace_flexible": True, "lenient": True}}, ensure_ascii=False)
         if text not in self._values:
             self._values[text] = name = self._fresh("value")
@@ -250,6 +255,10 @@ class _Writer:
 
 
 EMPTY_LEXEME = '""'
+
+
+def _without_pattern(schema: JsonObject) -> JsonObject:
+    return {keyword: value for keyword, value in schema.items() if keyword != "pattern"}
 
 
 def _alike(pieces: Pieces) -> dict[Stop, int]:

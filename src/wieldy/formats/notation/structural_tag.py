@@ -13,6 +13,7 @@ from wieldy.formats.notation.gbnf import to_gbnf
 from wieldy.formats.notation.naming import recursive_names
 from wieldy.formats.notation.neighbours import with_single_texts
 from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, Shape, TextWithout
+from wieldy.schema.rewrite import rewritten
 
 
 def to_structural_tag(rules: Rules) -> JsonObject:
@@ -43,7 +44,7 @@ class _Writer:
             case TextWithout(markers=markers):
                 return _any_text(markers)
             case Json(schema=schema):
-                return {"type": "json_schema", "json_schema": schema}
+                return {"type": "json_schema", "json_schema": rewritten(schema, _open)}
             case InOrder(parts=inner):
                 return _sequence([self.format(part) for part in inner])
             case OneOf(options=options):
@@ -67,6 +68,16 @@ class _Writer:
         more = _sequence([self.format(shape.between), part])
         several = _sequence([part, _counted(more, max(least - 1, 0), None if most is None else most - 1)])
         return several if least else _counted(several, 0, 1)
+
+
+def _open(schema: JsonObject) -> JsonObject:
+    """What the schema does not forbid, said aloud: xgrammar takes silence for a no."""
+    said: JsonObject = {}
+    if "properties" in schema and not schema.keys() & {"additionalProperties", "unevaluatedProperties"}:
+        said["additionalProperties"] = True
+    if "prefixItems" in schema and not schema.keys() & {"items", "unevaluatedItems"}:
+        said["items"] = True
+    return schema | said
 
 
 def _counted(content: JsonObject, least: int, most: int | None) -> JsonObject:
