@@ -10,7 +10,7 @@ kept as the member `#text`, which no schema expects, so that the validator names
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from wieldy.core.json import JsonObject, JsonValue
@@ -145,18 +145,19 @@ class _Writer:
             ]
             return Element(name=name, children=tuple(children))
         if nesting < MAX_DEPTH and isinstance(value, list) and value:
-            return Element(name=name, children=self._items(ITEM, value, expected, nesting))
+            return Element(name=name, children=self._items(value, expected, nesting))
         if value in ({}, []) and len(expected.types & {"array", "object", "string"}) == 1:
             return Element(name=name)
         return Element(name=name, text=encode(value, expected, spelling=self.spelling))
 
     def _member(self, name: str, value: JsonValue, expected: Expected, nesting: int) -> tuple[Element, ...]:
-        if self.arrays == "repeated" and isinstance(value, list) and value and nesting < MAX_DEPTH:
-            children = self._items(name, value, expected, nesting)
-            # A single one looks like no array; where it would be taken for something else, it is called an item.
-            if len(value) > 1 or is_same(_value(children[0], expected, nesting), value):
-                return children
-        return (self.element(name, value, expected, nesting),)
+        element = self.element(name, value, expected, nesting)
+        if not (self.arrays == "repeated" and isinstance(value, list) and element.children):
+            return (element,)
+        repeated = tuple(replace(item, name=name) for item in element.children)
+        # A single one looks like no array; where it would be taken for something else, it stays an item.
+        is_array = len(value) > 1 or is_same(_value(repeated[0], expected, nesting), value)
+        return repeated if is_array else (element,)
 
-    def _items(self, name: str, values: list[JsonValue], expected: Expected, nesting: int) -> tuple[Element, ...]:
-        return tuple(self.element(name, value, expected.item(index), nesting + 1) for index, value in enumerate(values))
+    def _items(self, values: list[JsonValue], expected: Expected, nesting: int) -> tuple[Element, ...]:
+        return tuple(self.element(ITEM, value, expected.item(index), nesting + 1) for index, value in enumerate(values))

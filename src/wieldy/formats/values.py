@@ -37,8 +37,6 @@ Spelling: TypeAlias = Literal["json", "python-scalars", "python"]
 shows the value, {'a': True}.
 """
 
-_EXACT = 2**53
-"""Fractions are whole numbers for certain only below this."""
 _PYTHON = re.compile(
     r"""'[^'\\]*+(?:\\.[^'\\]*+)*+('?)|"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|\b(?:True|False|None)\b""", re.DOTALL
 )
@@ -140,12 +138,11 @@ def _fitting(text: str, reading: JsonValue, admitted: Admitted) -> Iterator[Json
 
 
 def _whole(text: str, number: float) -> int | None:
-    if not number.is_integer():
-        return None
-    if abs(number) < _EXACT:
-        return int(number)
+    # A float may have lost the very digits that make it no whole number.
+    if number == 0:
+        return None if text.lower().partition("e")[0].strip("-0.") else 0
     exact = Decimal(text)
-    return int(exact) if int(exact) == exact else None
+    return int(exact) if number.is_integer() and int(exact) == exact else None
 
 
 def _readings(text: str) -> Iterator[JsonValue]:
@@ -159,7 +156,7 @@ def _readings(text: str) -> Iterator[JsonValue]:
 
 def _json(text: str) -> Iterator[JsonValue]:
     try:
-        value: JsonValue = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse)
+        value: JsonValue = _READER.decode(text)
     except (ValueError, RecursionError):
         return
     if next(malformed(value), None) is None:
@@ -176,6 +173,9 @@ def _distinct(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
 def _refuse(name: str) -> None:
     # Python reads NaN and Infinity, which JSON does not have.
     raise ValueError(f"{name} is no JSON value")
+
+
+_READER = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_refuse)
 
 
 def _as_json(token: re.Match[str]) -> str:
