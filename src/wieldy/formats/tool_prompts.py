@@ -180,14 +180,15 @@ COMMAND_R = Each(
     between="\n\n",
     close="\n\nWrite 'Action:' and a JSON list of the calls that are needed, and no more than are needed. Call "
     "`directly-answer` if no tool helps. For example:\n```json\n[\n    {\n"
-    '        "tool_name": name of the tool,\n        "parameters": object of parameters, {} if there are none\n    }\n]```',
+    '        "tool_name": name of the tool,\n        "parameters": object of parameters, {} if there are none\n'
+    "    }\n]```",
 )
 COMMAND_A = Each(
     write=tool_lists.cohere_json,
     open="## Available Tools\n```json\n[\n",
     between=",\n",
-    close='\n]\n```\n\nWrite calls as a JSON list between <|START_ACTION|> and <|END_ACTION|>, each of them as {"tool_call_id":'
-    ' "0", "tool_name": name of the tool, "parameters": object of parameters}, and count the ids through the '
+    close="\n]\n```\n\nWrite calls as a JSON list between <|START_ACTION|> and <|END_ACTION|>, each of them as "
+    '{"tool_call_id": "0", "tool_name": name of the tool, "parameters": object of parameters}, and count the ids through the '
     "conversation.",
 )
 INTERNLM = Each(
@@ -238,7 +239,8 @@ FUNCTIONARY = Each(
 )
 MINICPM_5 = _signatures(
     tool_lists.openai_json,
-    'Write each call as follows:\n<function name="function-name"><param name="param-name">param-value</param></function>'
+    "Write each call as follows:\n"
+    '<function name="function-name"><param name="param-name">param-value</param></function>'
     "\nA value with <, & or line breaks stands in a CDATA block: "
     '<param name="param-name"><![CDATA[value]]></param>',
 )
@@ -246,7 +248,8 @@ HUNYUAN = Each(
     write=tool_lists.openai_json,
     open="These tools can be called:\n[",
     between=", ",
-    close='\n]\n\nWrite calls as one JSON list: <tool_calls>[{"name": "name of the tool", "arguments": {...}}]</tool_calls>',
+    close="]\n\nWrite calls as one JSON list: "
+    '<tool_calls>[{"name": "name of the tool", "arguments": {...}}]</tool_calls>',
 )
 CLAUDE_2 = Each(
     write=tool_lists.claude_2_xml,
@@ -258,8 +261,8 @@ CLAUDE_2 = Each(
 REACT = Around(
     tools=tool_lists.numbered_text,
     open="You can use these tools:\n\n",
-    close="\n\nWrite in this form, one action at a time, and stop after the action's input; you then read what it gave as "
-    "Observation:\n\nThought: what to do next, and why\nAction: the name of one tool\n"
+    close="\n\nWrite in this form, one action at a time, and stop after the action's input; you then read what it "
+    "gave as Observation:\n\nThought: what to do next, and why\nAction: the name of one tool\n"
     'Action Input: its arguments as one JSON object, such as {"name": "value"}\n\n'
     "When you know the answer, write:\n\nThought: what you know\nFinal Answer: the answer to the user",
 )
@@ -273,6 +276,6 @@ MARKERS = Around(
 JSON = Around(
     tools=tool_lists.numbered_text,
     open="You can use these tools:\n\n",
-    close='\n\nTo call one, reply with nothing but one JSON object:\n{"name": "name_of_the_tool", "arguments": {"first": '
-    '"text", "second": 2}}\nYou will be told what it gave. To answer, write plain text.',
+    close='\n\nTo call one, reply with nothing but one JSON object:\n{"name": "name_of_the_tool", "arguments": '
+    '{"first": "text", "second": 2}}\nYou will be told what it gave. To answer, write plain text.',
 )
