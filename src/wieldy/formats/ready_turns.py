@@ -15,6 +15,11 @@ from wieldy.formats import tool_prompts
 from wieldy.formats.turns import Results, Slot, Template, ToolSection, Turns, Wrap
 from wieldy.formats.wire_ids import counted, function_index, nine_characters
 
+
+def _words(markers: str) -> tuple[str, ...]:
+    return tuple(markers.split())
+
+
 _IM = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")
 _RESPONSE = ("<tool_response>", "</tool_response>")
 _RESPONSE_LINES: Template = ("<tool_response>\n", Slot.CONTENT, "\n</tool_response>")
@@ -44,9 +49,10 @@ CHATML = Turns(
     markers=_IM,
 )
 HERMES = replace(CHATML, tools=ToolSection(tools=tool_prompts.HERMES))
-QWEN3_CODER = replace(CHATML, tools=ToolSection(tools=tool_prompts.QWEN3_CODER))
+_RESPONSES_AND_LINE = _together(Wrap(open="<|im_start|>user\n", close="\n<|im_end|>\n"), _RESPONSE_LINES)
+QWEN3_CODER = replace(CHATML, results=_RESPONSES_AND_LINE, tools=ToolSection(tools=tool_prompts.QWEN3_CODER))
 QWEN3_5 = replace(CHATML, tools=ToolSection(tools=tool_prompts.QWEN3_5, place="system_start"), prefill="<think>\n")
-NEMOTRON_3 = replace(CHATML, tools=ToolSection(tools=tool_prompts.QWEN3_CODER), prefill="<think>\n")
+NEMOTRON_3 = replace(QWEN3_CODER, prefill="<think>\n")
 STEP_3_5 = replace(
     CHATML,
     tools=ToolSection(tools=tool_prompts.QWEN3_5),
@@ -81,11 +87,11 @@ INTERNLM = replace(
     markers=(*_IM, "<|action_start|>", "<|action_end|>", "<|plugin|>", "<|interpreter|>"),
 )
 XLAM_QWEN = Turns(
-    system=Wrap(open="<|im_start|>system\n", close="<|im_end|>"),
+    system=Wrap(open="<|im_start|>system\n", close="<|im_end|>", tail="\n"),
     user=Wrap(open="<|im_start|>user\n", close="<|im_end|>"),
     assistant=Wrap(open="<|im_start|>assistant\n", close="<|im_end|>"),
     results=_each(Wrap(open="<|im_start|>tool\n", close="<|im_end|>")),
-    tools=ToolSection(tools=tool_prompts.XLAM, between="\n"),
+    tools=ToolSection(tools=tool_prompts.XLAM, between="", close="\n\n"),
     markers=_IM,
 )
 
@@ -107,14 +113,8 @@ LLAMA_3 = Turns(
     assistant=_llama("assistant"),
     results=_each(_llama("ipython"), Slot.JSON_TEXT),
     stops=("<|eom_id|>", "<|end_of_text|>"),
-    markers=(
-        "<|begin_of_text|>",
-        "<|end_of_text|>",
-        "<|start_header_id|>",
-        "<|end_header_id|>",
-        "<|eot_id|>",
-        "<|eom_id|>",
-        "<|python_tag|>",
+    markers=_words(
+        "<|begin_of_text|> <|end_of_text|> <|start_header_id|> <|end_header_id|> <|eot_id|> <|eom_id|> <|python_tag|>"
     ),
 )
 LLAMA_JSON = replace(LLAMA_3, tools=ToolSection(tools=tool_prompts.LLAMA_JSON, place="first_user"))
@@ -125,8 +125,9 @@ PYTHONIC = replace(
 )
 XLAM = replace(
     LLAMA_3,
+    system=replace(_llama("system"), tail="\n"),
     results=_each(_llama("ipython")),
-    tools=ToolSection(tools=tool_prompts.XLAM, between="\n"),
+    tools=ToolSection(tools=tool_prompts.XLAM, between="", close="\n\n"),
 )
 FUNCTIONARY = replace(
     LLAMA_3,
@@ -139,12 +140,13 @@ FUNCTIONARY = replace(
 LLAMA_NEMOTRON = replace(
     LLAMA_3,
     results=_together(
-        Wrap(open=_llama("user").open + "<TOOL_RESPONSE>[", close="]</TOOL_RESPONSE><|eot_id|>"),
+        Wrap(open=_llama("tool").open + "<TOOL_RESPONSE>[", close="]</TOOL_RESPONSE><|eot_id|>"),
         (Slot.JSON_VALUE,),
         between=", ",
         markers=("<TOOL_RESPONSE>", "</TOOL_RESPONSE>"),
     ),
-    tools=ToolSection(tools=tool_prompts.NEMOTRON),
+    system=replace(_llama("system"), tail="\n\n"),
+    tools=ToolSection(tools=tool_prompts.NEMOTRON, between=""),
 )
 LLAMA_4 = Turns(
     begin="<|begin_of_text|>",
@@ -154,40 +156,18 @@ LLAMA_4 = Turns(
     results=_each(_llama_4("ipython"), Slot.JSON_TEXT),
     tools=ToolSection(tools=tool_prompts.PYTHONIC, place="first_user"),
     stops=("<|eom|>", "<|end_of_text|>"),
-    markers=(
-        "<|begin_of_text|>",
-        "<|end_of_text|>",
-        "<|header_start|>",
-        "<|header_end|>",
-        "<|eot|>",
-        "<|eom|>",
-        "<|python_start|>",
-        "<|python_end|>",
+    markers=_words(
+        "<|begin_of_text|> <|end_of_text|> <|header_start|> <|header_end|> <|eot|> <|eom|> <|python_start|> "
+        "<|python_end|>"
     ),
 )
 
 # Mistral
 
-_MISTRAL_MARKERS = (
-    "<s>",
-    "</s>",
-    "[INST]",
-    "[/INST]",
-    "[SYSTEM_PROMPT]",
-    "[/SYSTEM_PROMPT]",
-    "[AVAILABLE_TOOLS]",
-    "[/AVAILABLE_TOOLS]",
-    "[TOOL_CALLS]",
-    "[TOOL_RESULTS]",
-    "[/TOOL_RESULTS]",
-    "[TOOL_CONTENT]",
-    "[CALL_ID]",
-    "[ARGS]",
-    "[THINK]",
-    "[/THINK]",
-    "[MODEL_SETTINGS]",
-    "[/MODEL_SETTINGS]",
-    "[IMG]",
+_MISTRAL_MARKERS = _words(
+    "<s> </s> [INST] [/INST] [SYSTEM_PROMPT] [/SYSTEM_PROMPT] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] "
+    "[TOOL_CALLS] [TOOL_RESULTS] [/TOOL_RESULTS] [TOOL_CONTENT] [CALL_ID] [ARGS] [THINK] [/THINK] "
+    "[MODEL_SETTINGS] [/MODEL_SETTINGS] [IMG]"
 )
 _MISTRAL_TOOLS = ToolSection(
     tools=tool_prompts.MISTRAL, place="before_last_user", open="[AVAILABLE_TOOLS]", close="[/AVAILABLE_TOOLS]"
@@ -238,20 +218,10 @@ MISTRAL_V15 = replace(
 
 # DeepSeek
 
-_DEEPSEEK_MARKERS = (
-    "<｜begin▁of▁sentence｜>",
-    "<｜end▁of▁sentence｜>",
-    "<｜User｜>",
-    "<｜Assistant｜>",
-    "<｜tool▁calls▁begin｜>",
-    "<｜tool▁calls▁end｜>",
-    "<｜tool▁call▁begin｜>",
-    "<｜tool▁call▁end｜>",
-    "<｜tool▁sep｜>",
-    "<｜tool▁outputs▁begin｜>",
-    "<｜tool▁outputs▁end｜>",
-    "<｜tool▁output▁begin｜>",
-    "<｜tool▁output▁end｜>",
+_DEEPSEEK_MARKERS = _words(
+    "<｜begin▁of▁sentence｜> <｜end▁of▁sentence｜> <｜User｜> <｜Assistant｜> <｜tool▁calls▁begin｜> "
+    "<｜tool▁calls▁end｜> <｜tool▁call▁begin｜> <｜tool▁call▁end｜> <｜tool▁sep｜> <｜tool▁outputs▁begin｜> "
+    "<｜tool▁outputs▁end｜> <｜tool▁output▁begin｜> <｜tool▁output▁end｜>"
 )
 _DSML_MARKERS = (*_DEEPSEEK_MARKERS, "｜DSML｜")
 _OUTPUT: Template = ("<｜tool▁output▁begin｜>", Slot.CONTENT, "<｜tool▁output▁end｜>")
@@ -268,9 +238,10 @@ DEEPSEEK_V3 = Turns(
 DEEPSEEK_R1 = replace(DEEPSEEK_V3, prefill="<think>\n")
 DEEPSEEK_V3_1 = replace(
     DEEPSEEK_V3,
+    # Not a prefill: it stands before every reply to a user, and before none to results.
+    assistant=Wrap(open="<｜Assistant｜></think>", close="<｜end▁of▁sentence｜>"),
     results=Results(each=_OUTPUT),
     tools=ToolSection(tools=tool_prompts.DEEPSEEK_V3_1),
-    prefill="</think>",
 )
 DEEPSEEK_V3_2 = replace(
     DEEPSEEK_V3,
@@ -326,19 +297,10 @@ KIMI_K2 = Turns(
         open="<|im_system|>tool_declare<|im_middle|>",
         close="<|im_end|>",
     ),
-    markers=(
-        "<|im_system|>",
-        "<|im_user|>",
-        "<|im_assistant|>",
-        "<|im_middle|>",
-        "<|im_end|>",
-        "<|tool_calls_section_begin|>",
-        "<|tool_calls_section_end|>",
-        "<|tool_call_begin|>",
-        "<|tool_call_argument_begin|>",
-        "<|tool_call_end|>",
-        "[BOS]",
-        "[EOS]",
+    markers=_words(
+        "<|im_system|> <|im_user|> <|im_assistant|> <|im_middle|> <|im_end|> <|tool_calls_section_begin|> "
+        "<|tool_calls_section_end|> <|tool_call_begin|> <|tool_call_argument_begin|> <|tool_call_end|> [BOS] "
+        "[EOS]"
     ),
     wire_id=function_index,
 )
@@ -377,15 +339,7 @@ KIMI_K3 = Turns(
 
 # GLM and relatives
 
-_GLM_MARKERS = (
-    "[gMASK]",
-    "<sop>",
-    "<|system|>",
-    "<|user|>",
-    "<|assistant|>",
-    "<|observation|>",
-    "<|endoftext|>",
-)
+_GLM_MARKERS = _words("[gMASK] <sop> <|system|> <|user|> <|assistant|> <|observation|> <|endoftext|>")
 _GLM_STOPS = ("<|user|>", "<|observation|>", "<|endoftext|>")
 GLM_4_5 = Turns(
     begin="[gMASK]<sop>",
@@ -412,7 +366,7 @@ GLM_4_7 = Turns(
 )
 HUNYUAN_3 = Turns(
     begin="<｜hy_begin_of_sentence:opensource｜>",
-    system=Wrap(),
+    system=Wrap(close="<｜reasoning_mode:opensource｜>reasoning_effort:no_think"),
     user=Wrap(open="<｜hy_User:opensource｜>"),
     assistant=Wrap(open="<｜hy_Assistant:opensource｜>", close="<｜hy_eos:opensource｜>"),
     results=_together(
@@ -422,11 +376,9 @@ HUNYUAN_3 = Turns(
     ),
     tools=ToolSection(tools=tool_prompts.HUNYUAN_3),
     prefill="<think:opensource></think:opensource>",
-    markers=(
-        "<｜hy_begin_of_sentence:opensource｜>",
-        "<｜hy_User:opensource｜>",
-        "<｜hy_Assistant:opensource｜>",
-        "<｜hy_eos:opensource｜>",
+    markers=_words(
+        "<｜hy_begin_of_sentence:opensource｜> <｜hy_User:opensource｜> <｜hy_Assistant:opensource｜> "
+        "<｜hy_eos:opensource｜> <｜reasoning_mode:opensource｜>"
     ),
 )
 LONGCAT = Turns(
@@ -446,18 +398,13 @@ LONGCAT = Turns(
         close="</longcat_tool_declare>",
     ),
     prefill="<longcat_think>",
-    markers=(
-        "<longcat_system>",
-        "<longcat_user>",
-        "<longcat_assistant>",
-        "<longcat_observation>",
-        "</longcat_s>",
-        "<longcat_tool_declare>",
-        "</longcat_tool_declare>",
+    markers=_words(
+        "<longcat_system> <longcat_user> <longcat_assistant> <longcat_observation> </longcat_s> "
+        "<longcat_tool_declare> </longcat_tool_declare>"
     ),
 )
 LING = Turns(
-    system=Wrap(open="<role>SYSTEM</role>", close="<|role_end|>"),
+    system=Wrap(open="<role>SYSTEM</role>", close="\ndetailed thinking off<|role_end|>"),
     user=Wrap(open="<role>HUMAN</role>", close="<|role_end|>"),
     assistant=Wrap(open="<role>ASSISTANT</role>", close="<|role_end|>"),
     results=_together(
@@ -536,16 +483,7 @@ HARMONY = Turns(
         )
     ),
     tools=ToolSection(tools=tool_prompts.HARMONY, between=""),
-    markers=(
-        "<|start|>",
-        "<|message|>",
-        "<|channel|>",
-        "<|constrain|>",
-        "<|end|>",
-        "<|return|>",
-        "<|call|>",
-        "<|endoftext|>",
-    ),
+    markers=_words("<|start|> <|message|> <|channel|> <|constrain|> <|end|> <|return|> <|call|> <|endoftext|>"),
 )
 
 
@@ -575,21 +513,9 @@ GEMMA_4 = Turns(
     ),
     openings={("tool", "assistant"): "", ("tool", "user"): "<turn|>\n<|turn>user\n"},
     tools=ToolSection(tools=tool_prompts.GEMMA_4, between=""),
-    markers=(
-        "<bos>",
-        "<eos>",
-        "<|turn>",
-        "<turn|>",
-        "<|tool>",
-        "<tool|>",
-        "<|tool_call>",
-        "<tool_call|>",
-        "<|tool_response>",
-        "<tool_response|>",
-        "<|channel>",
-        "<channel|>",
-        '<|"|>',
-        "<|think|>",
+    markers=_words(
+        "<bos> <eos> <|turn> <turn|> <|tool> <tool|> <|tool_call> <tool_call|> <|tool_response> "
+        '<tool_response|> <|channel> <channel|> <|"|> <|think|>'
     ),
 )
 FUNCTIONGEMMA = replace(
@@ -604,13 +530,10 @@ FUNCTIONGEMMA = replace(
     tools=ToolSection(tools=tool_prompts.FUNCTIONGEMMA, between=""),
     markers=(
         *_GEMMA_MARKERS,
-        "<escape>",
-        "<start_function_declaration>",
-        "<end_function_declaration>",
-        "<start_function_call>",
-        "<end_function_call>",
-        "<start_function_response>",
-        "<end_function_response>",
+        *_words(
+            "<escape> <start_function_declaration> <end_function_declaration> <start_function_call> "
+            "<end_function_call> <start_function_response> <end_function_response>"
+        ),
     ),
 )
 
@@ -685,24 +608,11 @@ def _cohere(role: str, *, head: str = "", tail: str = "") -> Wrap:
     return Wrap(open=f"<|START_OF_TURN_TOKEN|><|{role}_TOKEN|>{head}", close=f"{tail}<|END_OF_TURN_TOKEN|>")
 
 
-_COHERE_MARKERS = (
-    "<BOS_TOKEN>",
-    "<EOS_TOKEN>",
-    "<|START_OF_TURN_TOKEN|>",
-    "<|END_OF_TURN_TOKEN|>",
-    "<|SYSTEM_TOKEN|>",
-    "<|USER_TOKEN|>",
-    "<|CHATBOT_TOKEN|>",
-    "<|START_THINKING|>",
-    "<|END_THINKING|>",
-    "<|START_RESPONSE|>",
-    "<|END_RESPONSE|>",
-    "<|START_TEXT|>",
-    "<|END_TEXT|>",
-    "<|START_ACTION|>",
-    "<|END_ACTION|>",
-    "<|START_TOOL_RESULT|>",
-    "<|END_TOOL_RESULT|>",
+_COHERE_MARKERS = _words(
+    "<BOS_TOKEN> <EOS_TOKEN> <|START_OF_TURN_TOKEN|> <|END_OF_TURN_TOKEN|> <|SYSTEM_TOKEN|> "
+    "<|USER_TOKEN|> <|CHATBOT_TOKEN|> <|START_THINKING|> <|END_THINKING|> <|START_RESPONSE|> "
+    "<|END_RESPONSE|> <|START_TEXT|> <|END_TEXT|> <|START_ACTION|> <|END_ACTION|> <|START_TOOL_RESULT|> "
+    "<|END_TOOL_RESULT|>"
 )
 COMMAND_R = Turns(
     begin="<BOS_TOKEN>",
@@ -742,6 +652,7 @@ COMMAND_R7B = replace(
     COMMAND_R,
     results=_cohere_results("", ""),
     tools=ToolSection(tools=tool_prompts.COMMAND_A),
+    prefill="<|START_THINKING|><|END_THINKING|>",
     wire_id=counted,
 )
 COMMAND_A = replace(
@@ -749,6 +660,7 @@ COMMAND_A = replace(
     system=_cohere("SYSTEM", head="<|START_TEXT|>", tail="<|END_TEXT|>"),
     user=_cohere("USER", head="<|START_TEXT|>", tail="<|END_TEXT|>"),
     results=_cohere_results('{"content": ', "}"),
+    prefill="<|START_THINKING|>",
 )
 
 # Others
@@ -815,19 +727,10 @@ APERTUS = Turns(
         without="<|developer_start|>Deliberation: disabled\nTool Capabilities: disabled<|developer_end|>",
     ),
     stops=("<|tools_suffix|>",),
-    markers=(
-        "<|system_start|>",
-        "<|system_end|>",
-        "<|developer_start|>",
-        "<|developer_end|>",
-        "<|user_start|>",
-        "<|user_end|>",
-        "<|assistant_start|>",
-        "<|assistant_end|>",
-        "<|inner_prefix|>",
-        "<|inner_suffix|>",
-        "<|tools_prefix|>",
-        "<|tools_suffix|>",
+    markers=_words(
+        "<|system_start|> <|system_end|> <|developer_start|> <|developer_end|> <|user_start|> <|user_end|> "
+        "<|assistant_start|> <|assistant_end|> <|inner_prefix|> <|inner_suffix|> <|tools_prefix|> "
+        "<|tools_suffix|>"
     ),
 )
 STEP_3 = Turns(
@@ -835,6 +738,7 @@ STEP_3 = Turns(
     system=Wrap(open="<|BOT|>system\n ", close=" <|EOT|>"),
     user=Wrap(open="<|BOT|>user\n ", close=" <|EOT|>"),
     assistant=Wrap(open="<|BOT|>assistant\n", close=" <|EOT|>"),
+    call_close="<|EOT|>",
     results=_each(Wrap(open="<|BOT|>tool\n ", close=" <|EOT|>")),
     tools=ToolSection(tools=tool_prompts.STEP_3, place="before_system", open=" "),
     prefill="<think>\n",
@@ -865,13 +769,8 @@ APRIEL = Turns(
     assistant=Wrap(open="<|begin_assistant|>\n", close="\n<|end|>\n"),
     results=_each(_apriel("tool_result")),
     tools=ToolSection(tools=tool_prompts.HUNYUAN, between="\n"),
-    markers=(
-        "<|begin_system|>",
-        "<|begin_user|>",
-        "<|begin_assistant|>",
-        "<|begin_tool_result|>",
-        "<|end|>",
-    ),
+    prefill="Here are my reasoning steps:\n",
+    markers=_words("<|begin_system|> <|begin_user|> <|begin_assistant|> <|begin_tool_result|> <|end|>"),
 )
 
 # Without special tokens

@@ -188,8 +188,8 @@ COMMAND_A = Each(
     open="## Available Tools\n```json\n[\n",
     between=",\n",
     close="\n]\n```\n\nWrite calls as a JSON list between <|START_ACTION|> and <|END_ACTION|>, each of them as "
-    '{"tool_call_id": "0", "tool_name": name of the tool, "parameters": object of parameters}, and count the ids through the '
-    "conversation.",
+    '{"tool_call_id": "0", "tool_name": name of the tool, "parameters": object of parameters}, and '
+    "count the ids through the conversation.",
 )
 INTERNLM = Each(
     write=tool_lists.function_json,
