@@ -6,8 +6,8 @@
 
 A level is tried only where the one before failed. Laws: any text gives a value or a `JsonRepairError`; what is valid
 needs no change; no text is dropped without a change that holds it; after level 3 no value has a type that the schema
-does not allow. What has two readings is refused, not guessed. A text that merely stops (`missing closer`) is completed:
-who must not execute half a call looks for that change.
+does not allow. What plainly has two readings is refused, not guessed. A text that merely stops (`missing closer`) is
+completed: who must not execute half a call looks for that change.
 Cost: linear in the text. Deliberately not here: fitting values to a schema (`coerce`), and text that is still growing.
 """
 
@@ -38,14 +38,11 @@ MAX_FOUND_CHARACTERS = 24
 _FENCE = "```"
 _OPENING = re.compile("[\\s\ufeff]*(?:```(?:[\\w+.-]*[ \\t]*\\r?\\n)?)?\\s*")
 _FENCE_BEFORE = re.compile(r"```[\w+.-]*\s*\Z")
-_STARTS: dict[RepairLevel, re.Pattern[str]] = {
-    2: re.compile(r'\{(?=\s*(?:["}]|//|/\*))|\[(?=\s*(?:["{\[\]0-9-]|(?:true|false|null)\b|//|/\*))'),
-    3: re.compile(
-        rf"\{{(?=\s*(?:[{QUOTES}}}]|[\w$][\w$.-]*\s*:|//|/\*))"
-        rf"|\[(?=\s*(?:[{QUOTES}{{\[\]0-9+.-]|(?:true|false|null|True|False|None)\b|//|/\*))"
-    ),
-}
-"""Brackets in prose that begin JSON; others are prose, such as `[note]` and `{name}`."""
+_START = re.compile(
+    rf"\{{(?=\s*(?:[{QUOTES}}}]|[\w$][\w$.-]*\s*:|//|/\*))"
+    rf"|\[(?=\s*(?:[{QUOTES}{{\[\]0-9+.-]|(?:true|false|null|True|False|None)\b|//|/\*))"
+)
+"""Brackets in prose that begin JSON, nearly right or not; others are prose, such as `[note]` and `{name}`."""
 
 
 class JsonRepairError(ParseError):
@@ -85,8 +82,8 @@ def read_json(text: str, *, level: RepairLevel = 3, schema: CompiledSchema | Jso
     Args:
         text: What a model wrote.
         level: The highest level that may be tried.
-        schema: What the value should fit. It decides between several values in one text, and a repaired value that has
-            a type which it does not allow is refused. A value that needed no repair of level 3 is not checked.
+        schema: What the value should fit. It decides between several values in one text, and a repaired value whose
+            type it does not allow is refused (after level 2 only the type of the whole). Nothing else is validated.
 
     Raises:
         JsonRepairError: The text is no JSON, nor nearly; the message says where and what was expected there.
@@ -96,7 +93,7 @@ def read_json(text: str, *, level: RepairLevel = 3, schema: CompiledSchema | Jso
         raise UsageError(f"Expected a repair level of 1, 2 or 3, found {level!r}.")
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"Expected the text of a JSON value, found {type(text).__name__}.")
-    compiled = CompiledSchema(schema) if isinstance(schema, dict) else schema
+    compiled = _compiled(schema)
     try:
         return _read_strictly(text)
     except UnreadableError as error:
@@ -107,10 +104,18 @@ def read_json(text: str, *, level: RepairLevel = 3, schema: CompiledSchema | Jso
         except UnreadableError as error:
             failure = error
         else:
-            if next_level == 3 and compiled is not None:
+            if compiled is not None:
                 _refuse_other_types(text, repaired, compiled)
             return repaired
     raise _error(text, failure) from None
+
+
+def _compiled(schema: CompiledSchema | JsonObject | None) -> CompiledSchema | None:
+    if schema is None or isinstance(schema, CompiledSchema):
+        return schema
+    if not isinstance(schema, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"Expected a schema as a dictionary or a CompiledSchema, found {type(schema).__name__}.")
+    return CompiledSchema(schema)
 
 
 def _levels_above_strict(highest: RepairLevel) -> tuple[RepairLevel, ...]:
@@ -192,14 +197,14 @@ def _pieces(text: str, level: RepairLevel) -> list[_Piece]:
         limit = last_fence if first_fence < start else len(text)
         if (scalar := _scalar(Source(text, start=start, limit=limit, level=level))) is not None:
             return [scalar]
-        start = _next_start(text, start, level)
+        start = _next_start(text, start)
     pieces: list[_Piece] = []
     while start < len(text):
         limit = last_fence if first_fence < start else len(text)
         source = Source(text, start=start, limit=limit, level=level)
         value = read_value(source)
         pieces.append(_Piece(value=value, start=start, end=source.position, changes=tuple(source.changes)))
-        start = _next_start(text, source.position, level)
+        start = _next_start(text, source.position)
     if not pieces:
         raise UnreadableError(0, "a JSON object or array")
     return pieces
@@ -216,8 +221,6 @@ def _fences(text: str) -> tuple[int, int]:
 def _scalar(source: Source) -> _Piece | None:
     """The text, number or word that is all there is; None where there is more, or something else."""
     start = source.position
-    if source.peek() == "`":
-        return None
     try:
         value = read_value(source)
         end = source.position
@@ -229,8 +232,8 @@ def _scalar(source: Source) -> _Piece | None:
     return _Piece(value=value, start=start, end=end, changes=tuple(source.changes))
 
 
-def _next_start(text: str, position: int, level: RepairLevel) -> int:
-    found = _STARTS[level].search(text, position)
+def _next_start(text: str, position: int) -> int:
+    found = _START.search(text, position)
     return found.start() if found else len(text)
 
 
@@ -274,25 +277,31 @@ def _count(text: str, characters: str) -> int:
 def _refuse_other_types(text: str, repaired: RepairedJson, schema: CompiledSchema) -> None:
     """Ends with an error where a repaired value has a type that the schema does not allow there.
 
+    After level 2 only the whole is looked at: what was cut out may not be what was meant, but its parts are as written.
     What `coerce` reads in only one way ("17" where an integer is wanted) is left to it.
     """
     fitted, _ = coerce(schema, repaired.value)
     for violation in schema.violations(fitted):
-        if not _is_of_other_type(schema.document, violation):
-            continue
-        place = f"`{render_path(violation.path)}`" if violation.path else "the whole"
-        words = [change for change in repaired.changes if change.kind == "bare text"]
-        position = next((change.position for change in words if str(violation.found) in change.text), 0)
-        line, column = _line_and_column(text, position)
-        raise JsonRepairError(
-            "The text is not strict JSON, and repaired it does not have the type that is wanted: "
-            f"{place} (line {line}, column {column}): expected {violation.expected}, found {shown(violation.found)}. "
-            "Write it again as strict JSON.",
-            text=text,
-            position=position,
-            expected=violation.expected,
-            found=shown(violation.found),
-        )
+        is_as_written = repaired.level < 3 and violation.path
+        if not is_as_written and _is_of_other_type(schema.document, violation):
+            raise _other_type(text, repaired, violation)
+
+
+def _other_type(text: str, repaired: RepairedJson, violation: Violation) -> JsonRepairError:
+    place = f"`{render_path(violation.path)}`" if violation.path else "the whole"
+    words = (change for change in repaired.changes if change.kind in {"bare text", "literal"})
+    position = next((word.position for word in words if word.text.startswith(f"{violation.found} ")), None)
+    line, column = _line_and_column(text, position or 0)
+    where = "" if position is None else f" (line {line}, column {column})"
+    found = shown(violation.found)
+    return JsonRepairError(
+        f"This is not strict JSON, and repaired it has another type than is wanted: {place}{where}: "
+        f"expected {violation.expected}, found {found}. Write it again as strict JSON.",
+        text=text,
+        position=position or 0,
+        expected=violation.expected,
+        found=found,
+    )
 
 
 def _is_of_other_type(document: JsonObject, violation: Violation) -> bool:
@@ -326,11 +335,7 @@ def _steps(schema: JsonObject, part: str | int) -> list[Location]:
 
 def _error(text: str, failure: UnreadableError) -> JsonRepairError:
     line, column = _line_and_column(text, failure.position)
-    rest = text[failure.position : failure.position + MAX_FOUND_CHARACTERS + 1]
-    if not rest:
-        found = "the end of the text"
-    else:
-        found = f"`{rest[:MAX_FOUND_CHARACTERS]}`" + ("..." if len(rest) > MAX_FOUND_CHARACTERS else "")
+    found = _found(text[failure.position : failure.position + MAX_FOUND_CHARACTERS + 1])
     return JsonRepairError(
         f"This cannot be read as JSON. Line {line}, column {column}: expected {failure.expected}, found {found}.",
         text=text,
@@ -338,6 +343,13 @@ def _error(text: str, failure: UnreadableError) -> JsonRepairError:
         expected=failure.expected,
         found=found,
     )
+
+
+def _found(rest: str) -> str:
+    if not rest.strip():
+        return "the end of the text"
+    line = rest[:MAX_FOUND_CHARACTERS].replace("\n", r"\n")
+    return f"`{line}`" + ("..." if len(rest) > MAX_FOUND_CHARACTERS else "")
 
 
 def _line_and_column(text: str, position: int) -> tuple[int, int]:
