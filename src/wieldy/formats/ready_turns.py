@@ -726,7 +726,6 @@ APERTUS = Turns(
         place="after_system",
         without="<|developer_start|>Deliberation: disabled\nTool Capabilities: disabled<|developer_end|>",
     ),
-    stops=("<|tools_suffix|>",),
     markers=_words(
         "<|system_start|> <|system_end|> <|developer_start|> <|developer_end|> <|user_start|> <|user_end|> "
         "<|assistant_start|> <|assistant_end|> <|inner_prefix|> <|inner_suffix|> <|tools_prefix|> "
@@ -793,7 +792,7 @@ CLAUDE_2 = Turns(
         markers=("<result>", "</result>", "<stdout>", "</stdout>", "</function_results>"),
     ),
     tools=ToolSection(tools=tool_prompts.CLAUDE_2, place="system_start"),
-    stops=("\n\nHuman:", "</function_calls>"),
+    stops=("\n\nHuman:",),
     markers=("\nHuman:", "\nAssistant:"),
 )
 PLAIN_TEXT = Turns(

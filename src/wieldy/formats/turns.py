@@ -56,7 +56,7 @@ class Turns:
     user: Wrap
     assistant: Wrap
     results: Results
-    system: Wrap | Literal["first_user", "last_user"]
+    system: Wrap | Literal["first_user", "last_user"] = field(default_factory=Wrap)
     tools: ToolSection | None = None
     begin: str = ""
     prefill: str = ""
@@ -138,9 +138,9 @@ class Turns:
 
     @property
     def reply_end(self) -> tuple[str, ...]:
-        """The texts that end an assistant's turn, without the line breaks around them."""
-        ends = (self.assistant.close, self.call_close or "", self.last_close or "", *self.stops)
-        return _distinct(end.strip("\n") for end in ends)
+        """The texts that end an assistant's turn: what is written there, without the line breaks around it, and `stops`."""
+        written = (self.assistant.close, self.call_close or "", self.last_close or "")
+        return _distinct([*(end.strip("\n") for end in written), *self.stops])
 
     @property
     def openers(self) -> tuple[str, ...]:
