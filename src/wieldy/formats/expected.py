@@ -163,7 +163,7 @@ class Expected:
         return ANYTHING if place is None else Expected(self._schema, place)
 
     def accepts(self, value: JsonValue) -> bool:
-        """Whether a well-formed value fits here, by the validator; True where the schema itself is not in order.
+        """Whether a well-formed value fits here, by the validator; True where the schema is not in order or too large.
 
         Cost: the first time at a place, compiling its schema.
         """
@@ -173,7 +173,7 @@ class Expected:
 class _Schema:
     """One document and everything that was found out about its places."""
 
-    __slots__ = ("_admitted", "_compiled", "_members", "_names", "document")
+    __slots__ = ("_admitted", "_compiled", "_is_in_order", "_members", "_names", "document")
 
     def __init__(self, document: JsonObject) -> None:
         self.document = document
@@ -181,6 +181,7 @@ class _Schema:
         self._names: dict[_Place, tuple[str, ...]] = {}
         self._members: dict[tuple[_Place, str], _Place | None] = {}
         self._compiled: CompiledSchema | None = None
+        self._is_in_order = True
 
     def admitted(self, place: _Place) -> Admitted:
         if place not in self._admitted:
@@ -218,11 +219,14 @@ class _Schema:
                 return self._part_accepts(place, value)
 
     def _part_accepts(self, location: Location, value: JsonValue) -> bool:
+        if not self._is_in_order:
+            return True
         try:
             if self._compiled is None:
                 self._compiled = CompiledSchema(self.document)
             return self._compiled.part_accepts(location, value)
         except (UsageError, PartsExhaustedError, ValueError, RecursionError):
+            self._is_in_order = False
             return True
 
     def _admitted_at(self, place: _Place, known: dict[Location, Admitted], nesting: int) -> Admitted:
