@@ -1,1 +1,38 @@
-"""Chat formats: how model families write tool calls, each as one definition."""
+"""Chat formats: how model families write tool calls, each as one definition.
+
+`get(name)` gives a `ChatFormat`: it renders conversations, parses replies whole or piece by piece, and makes grammars.
+All four come from the same tree of nodes. Pure: text in, events out.
+"""
+
+from importlib import import_module
+
+from wieldy.core.errors import UsageError
+from wieldy.formats.format import ChatFormat
+from wieldy.schema import nearest
+
+_CATALOGUE = {
+    "hermes": "hermes:HERMES",
+    "qwen3-coder": "qwen:QWEN3_CODER",
+    "seed-oss": "qwen:SEED_OSS",
+    "kimi-k2": "kimi:KIMI_K2",
+    "glm-4.5": "glm:GLM_4_5",
+    "glm-4.7": "glm:GLM_4_7",
+}
+
+
+def names() -> tuple[str, ...]:
+    """The names of all formats."""
+    return tuple(_CATALOGUE)
+
+
+def get(name: str) -> ChatFormat:
+    """The format of this name.
+
+    Raises:
+        UsageError: There is none; the text names the nearest.
+    """
+    place = _CATALOGUE.get(name)
+    if place is None:
+        raise UsageError(f"There is no chat format {name!r}. Known formats: {', '.join(names())}.")
+    module, constant = place.split(":")
+    return getattr(import_module(f"wieldy.formats.catalogue.{module}"), constant)

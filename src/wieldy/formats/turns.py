@@ -138,24 +138,25 @@ class Turns:
 
     @property
     def reply_end(self) -> tuple[str, ...]:
-        """The texts that end an assistant's turn: what is written there, without the line breaks around it, and `stops`."""
+        """The texts that end an assistant's turn: those written there, without line breaks around them, and `stops`."""
         written = (self.assistant.close, self.call_close or "", self.last_close or "")
         return _distinct([*(end.strip("\n") for end in written), *self.stops])
 
     @property
     def openers(self) -> tuple[str, ...]:
-        """The texts with which a turn may begin."""
+        """The texts with which a conversation or a turn may begin; results within the assistant's turn are none."""
         wraps = (self.system, self.user, self.assistant)
-        texts = [wrap.open for wrap in wraps if isinstance(wrap, Wrap)]
+        texts = [self.begin, *(wrap.open for wrap in wraps if isinstance(wrap, Wrap))]
         if self.tools is not None and self.tools.place in _OWN_TURN:
             texts.append(self.tools.open)
-        first = self.results.each[0] if self.results.each else ""
-        texts.append(self.results.open or (first if isinstance(first, str) else ""))
+        if self.call_close is None or self.openings.get(("tool", "assistant")) != "":
+            first = self.results.each[0] if self.results.each else ""
+            texts.append(self.results.open or (first if isinstance(first, str) else ""))
         return _distinct([*texts, *self.openings.values()])
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(text for text in texts if text))
+    return tuple(dict.fromkeys(text for text in texts if text.strip()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from wieldy.formats.notation.character_class import character_class
 from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout
 
 _ENDED_JSON = frozenset({"object", "array", "string", "boolean", "null"})
+_OF_NUMBERS = "0123456789.eE+-"
 
 
 def has_plain_end(shape: Shape, named: Mapping[str, Shape]) -> bool:
@@ -55,6 +56,8 @@ def _closes(text: str, shape: Shape, named: Mapping[str, Shape]) -> bool:
     match shape:
         case Characters(allowed=allowed):
             return text[0] not in character_class(allowed)
+        case Json():
+            return text[0] not in _OF_NUMBERS
         case TextWithout(markers=markers):
             return any(text.startswith(marker) and not _overlaps_itself(marker) for marker in markers)
         case Repeated(part=part, between=between):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from wieldy.core.errors import GrammarError
 from wieldy.formats.notation.character_class import character_class
-from wieldy.formats.notation.gbnf_text import Lines, character, quoted
+from wieldy.formats.notation.gbnf_text import Lines, character, counts, quoted
 from wieldy.formats.notation.json_gbnf import JsonRules
 from wieldy.formats.notation.markers import State, states_without
 from wieldy.formats.notation.naming import is_nullable, recursive_names
@@ -79,8 +79,8 @@ class _Writer:
             )
         part = self._expression(shape.part)
         if shape.between is None:
-            return f"({part}){_counts(least, most)}"
-        more = f"({self._expression(repeating)}){_counts(max(least - 1, 0), None if most is None else most - 1)}"
+            return f"({part}){counts(least, most)}"
+        more = f"({self._expression(repeating)}){counts(max(least - 1, 0), None if most is None else most - 1)}"
         return f"({part} {more})" if least else f"({part} {more})?"
 
     def _text_without(self, markers: tuple[str, ...]) -> str:
@@ -108,14 +108,7 @@ def _characters(shape: Characters) -> str:
         raise GrammarError(f"A run cannot have at least {shape.at_least} and at most {shape.at_most} characters.")
     if shape.at_most == 0:
         return quoted("")
-    return character_class(shape.allowed).text(character) + _counts(shape.at_least, shape.at_most)
-
-
-def _counts(least: int, most: int | None) -> str:
-    plain: dict[tuple[int, int | None], str] = {(0, None): "*", (1, None): "+", (0, 1): "?", (1, 1): ""}
-    if (least, most) in plain:
-        return plain[least, most]
-    return f"{{{least},{'' if most is None else most}}}"
+    return character_class(shape.allowed).text(character) + counts(shape.at_least, shape.at_most)
 
 
 def _name(name: str) -> str:

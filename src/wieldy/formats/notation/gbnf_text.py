@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from wieldy.core.errors import GrammarError
 
+_MAX_COUNT = 2000
+"""llama.cpp takes no larger count."""
+
 
 class Lines:
     """The rules of a grammar, in the order in which they were added."""
@@ -38,6 +41,15 @@ def quoted(text: str) -> str:
 def character(text: str) -> str:
     """One character inside brackets."""
     return text if text.isascii() and text.isalnum() else _escaped(text)
+
+
+def counts(least: int, most: int | None) -> str:
+    """The suffix for so many repetitions; a bound that the engine does not take is widened."""
+    plain: dict[tuple[int, int | None], str] = {(0, None): "*", (1, None): "+", (0, 1): "?", (1, 1): ""}
+    least = min(least, _MAX_COUNT)
+    if most is not None and most > _MAX_COUNT:
+        most = None
+    return plain.get((least, most), f"{{{least},{'' if most is None else most}}}")
 
 
 def _in_quotes(text: str) -> str:

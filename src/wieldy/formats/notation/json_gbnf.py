@@ -10,9 +10,18 @@ from __future__ import annotations
 import json
 from typing import cast
 
-from wieldy.core.json import JsonObject, JsonValue
-from wieldy.formats.notation.gbnf_text import Lines, quoted
-from wieldy.schema.resolve import ALL_TYPES, Location, accepted_types, alternatives, chain, conjunction, merged
+from wieldy.core.json import JsonObject, JsonValue, canonical_json
+from wieldy.formats.notation.gbnf_text import Lines, counts, quoted
+from wieldy.schema.resolve import (
+    ALL_TYPES,
+    NO_TYPES,
+    Location,
+    accepted_types,
+    alternatives,
+    chain,
+    conjunction,
+    merged,
+)
 
 _SPACE = "json-space"
 _SIMPLE = {
@@ -36,21 +45,22 @@ class JsonRules:
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
-        self._known: dict[tuple[str, Location], str] = {}
+        self._documents: dict[str, JsonObject] = {}
+        self._known: dict[tuple[int, Location], str] = {}
 
     def rule(self, schema: JsonObject) -> str:
         """The name of the rule for the schema, which is written if it is new."""
-        if not self._known:
+        if not self._documents:
             for name, expression in _SIMPLE.items():
                 self._lines.add(name, expression)
-        return self._rule(schema, ())
+        return self._rule(self._documents.setdefault(canonical_json(schema), schema), ())
 
     def _rule(self, document: JsonObject, location: Location) -> str:
         places = list(chain(document, location))
         if not places:
             return "json-value"
         place = places[-1][0] if all(set(schema) <= {"$ref"} for _, schema in places[:-1]) else location
-        key = (json.dumps(document, sort_keys=True), place)
+        key = (id(document), place)  # `_documents` keeps it alive
         if key not in self._known:
             self._known[key] = name = self._lines.fresh("json")
             self._lines.add(name, self._expression(document, place))
@@ -66,7 +76,8 @@ class JsonRules:
         if branches and not schema.keys() & {"properties", "items", "prefixItems"}:
             return " | ".join(self._rule(document, branch) for branch in branches)
         types = accepted_types(document, location)
-        if types == ALL_TYPES and not schema.keys() & {"properties", "items", "prefixItems"}:
+        types -= {"integer"} if "number" in types else NO_TYPES
+        if types == ALL_TYPES - {"integer"} and not schema.keys() & {"properties", "items", "prefixItems"}:
             return "json-value"
         return " | ".join(self._of_type(kind, document, location, schema) for kind in sorted(types)) or "json-value"
 
@@ -142,7 +153,9 @@ class JsonRules:
         least, most = _count(schema, "minItems") or 0, _count(schema, "maxItems")
         if most == 0:
             return f'"[" {_SPACE} "]"'
-        rest = f'({_SPACE} "," {_SPACE} {item}){{{max(least - 1, 0)},{"" if most is None else most - 1}}}'
+        rest = (
+            f'({_SPACE} "," {_SPACE} {item}){counts(max(least - 1, 0), None if most is None else max(most, least) - 1)}'
+        )
         inside = f"({item} {rest} {_SPACE})" + ("" if least else "?")
         return f'"[" {_SPACE} {inside} "]"'
 
@@ -156,7 +169,7 @@ def _string(schema: JsonObject) -> str:
     least, most = _count(schema, "minLength") or 0, _count(schema, "maxLength")
     if not least and most is None:
         return "json-string"
-    return f'"\\x22" json-char{{{least},{"" if most is None else most}}} "\\x22"'
+    return f'"\\x22" json-char{counts(least, None if most is None else max(most, least))} "\\x22"'
 
 
 def _count(schema: JsonObject, keyword: str) -> int | None:

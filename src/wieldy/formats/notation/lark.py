@@ -27,8 +27,8 @@ from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf,
 from wieldy.grammar import Grammar, lark, literal
 from wieldy.schema.rewrite import rewritten
 
-_MAX_COPIES = 8
-"""Up to so many repetitions of a part with stops are written out; more are counted by the engine."""
+_MAX_COPIES = 32
+"""Up to so many stops are written out where a part is repeated a limited number of times; above it the engine counts."""
 _MAX_PAIRS = 64
 """Up to so many patterns may lead from one repetition of a part into the next."""
 
@@ -70,6 +70,7 @@ class _Writer:
         self._keeps_patterns = keeps_patterns
         self._lines: list[str] = []
         self._terminals: dict[str, str] = {}
+        self._lexemes: set[str] = set()
         self._named_patterns: dict[str, Pieces] = {}
         self._followed: dict[tuple[str, tuple[Shape, ...]], str] = {}
         self._values: dict[str, str] = {}
@@ -149,7 +150,7 @@ class _Writer:
         if most is None and least <= 1 and not between.into:
             pieces = looped(part, between.through or "")
             return pieces if least else one_of([EMPTY, pieces])
-        if max(least, most or 0) > _MAX_COPIES:
+        if max(least, most or 0) > 1 and max(least, most or 0) * len(_stops(part)) > _MAX_COPIES:
             return self._counted_by_engine(shape, part, between)
         return self._copies(shape)
 
@@ -171,9 +172,7 @@ class _Writer:
         least, most = max(shape.at_least, 1), shape.at_most
         tail = EMPTY
         if most is None:
-            more = again()
-            loop = looped(more, "") if not self._between(shape).into else self._looped_rule(shape)
-            tail = one_of([EMPTY, loop])
+            tail = one_of([EMPTY, looped(again(), "")])
         else:
             for _ in range(most - least):
                 tail = one_of([EMPTY, in_order(again(), tail)])
@@ -181,9 +180,6 @@ class _Writer:
             tail = in_order(again(), tail)
         pieces = in_order(self._loop_part(shape.part), tail)
         return pieces if shape.at_least else one_of([EMPTY, pieces])
-
-    def _looped_rule(self, shape: Repeated) -> Pieces:
-        return looped(in_order(self._between(shape), self._loop_part(shape.part)), "")
 
     def _counted_by_engine(self, shape: Repeated, part: Pieces, between: Pieces) -> Pieces:
         first, following = self._fresh("part"), self._fresh("part")
@@ -233,11 +229,12 @@ class _Writer:
         self._lines.insert(0, f"{name}: {' | '.join(end or EMPTY_LEXEME for end in dict.fromkeys(ends))}")
 
     def _lexeme(self, pattern: str) -> str:
-        return self._terminal(pattern) if pattern else ""
+        return pattern if pattern in self._lexemes else self._terminal(pattern) if pattern else ""
 
     def _terminal(self, pattern: str) -> str:
         if pattern not in self._terminals:
             self._terminals[pattern] = name = f"T{len(self._terminals)}"
+            self._lexemes.add(name)
             self._lines.append(f"{name}: {pattern}")
         return self._terminals[pattern]
 

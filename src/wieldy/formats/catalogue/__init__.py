@@ -1,0 +1,1 @@
+"""The model families, one module each: data made of nodes, no code."""

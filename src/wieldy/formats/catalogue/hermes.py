@@ -1,0 +1,36 @@
+"""Hermes JSON: Qwen 2.5 and 3, Hermes 2 and 3, Granite 4, Jamba 2, LongCat and many others."""
+
+from wieldy.formats.format import ChatFormat
+from wieldy.formats.json_calls import JsonCall
+from wieldy.formats.nodes import Gap, Literal
+from wieldy.formats.section import Call, Section
+from wieldy.formats.turns import Results, Slot, Turns, Wrap
+from wieldy.formats.wire import Region, Wire
+
+CHATML = Turns(user=Wrap(open='<|im_start|>user\n',close='<|im_end|>\n'),assistant=Wrap(open='<|im_start|>assistant\n',close='<|im_end|>\n'),results=Results(each=(Slot.CONTENT,)))
+THINK = Region(
+    open=Literal("<think>", token=True),
+    close=Literal("</think>", token=True),
+    before=Gap(),
+    begin=Gap("\n"),
+    end=Gap("\n"),
+    behind=Gap("\n\n"),
+)
+
+HERMES = ChatFormat(
+    name="hermes",
+    models="Qwen 2.5 and 3, Hermes 2 and 3, Granite 4, Jamba 2, Trinity, Bielik",
+    wire=Wire(
+        reasoning=THINK,
+        calls=Section(
+            before=Gap("\n"),
+            call=Call(
+                head=(Literal("<tool_call>", also=("<longcat_tool_call>",), token=True), Gap("\n")),
+                arguments=JsonCall(),
+                close=(Gap("\n"), Literal("</tool_call>", also=("</longcat_tool_call>",), token=True)),
+            ),
+            between=(Gap("\n"),),
+        ),
+    ),
+    turns=CHATML,
+)

@@ -1,0 +1,32 @@
+"""Kimi K2: section marks, the name within the id."""
+
+from wieldy.formats.catalogue.hermes import CHATML
+from wieldy.formats.format import ChatFormat
+from wieldy.formats.json_calls import JsonArguments
+from wieldy.formats.nodes import CallId, Gap, Index, Literal, Name
+from wieldy.formats.section import Call, Section
+from wieldy.formats.wire import Region, Wire
+
+KIMI_K2 = ChatFormat(
+    name="kimi-k2",
+    models="Kimi K2 and its successors up to K2.6",
+    wire=Wire(
+        reasoning=Region(open=Literal("<think>", token=True), close=Literal("</think>", token=True)),
+        calls=Section(
+            open=(Literal("<|tool_calls_section_begin|>", token=True),),
+            call=Call(
+                head=(
+                    Literal("<|tool_call_begin|>", token=True),
+                    Gap(),
+                    CallId((Literal("functions.", required=False), Name(), Literal(":"), Index(of_conversation=True))),
+                    Gap(),
+                    Literal("<|tool_call_argument_begin|>", token=True),
+                ),
+                arguments=JsonArguments(),
+                close=(Gap(), Literal("<|tool_call_end|>", token=True)),
+            ),
+            close=(Literal("<|tool_calls_section_end|>", token=True),),
+        ),
+    ),
+    turns=CHATML,
+)

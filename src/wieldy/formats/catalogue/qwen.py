@@ -1,0 +1,41 @@
+"""Calls in XML-like tags with raw values: Qwen3-Coder, Qwen 3.5 to 3.8, Nemotron 3, Step 3.5; and Seed-OSS."""
+
+from wieldy.formats.catalogue.hermes import CHATML, THINK
+from wieldy.formats.format import ChatFormat
+from wieldy.formats.nodes import Gap, Literal, Name
+from wieldy.formats.section import Call, Section
+from wieldy.formats.tagged import Key, TaggedArguments
+from wieldy.formats.wire import Wire
+
+LINE = Literal("\n", required=False)
+
+QWEN3_CODER = ChatFormat(
+    name="qwen3-coder",
+    models="Qwen3-Coder, Qwen 3.5 to 3.8, Nemotron 3, Step 3.5 and 3.7",
+    wire=Wire(
+        reasoning=THINK,
+        calls_in_reasoning="calls",
+        calls=Section(
+            before=Gap("\n"),
+            call=Call(
+                head=(
+                    Literal("<tool_call>", token=True, required=False),
+                    Gap("\n"),
+                    Literal("<function="),
+                    Name(),
+                    Literal(">"),
+                    Gap("\n"),
+                ),
+                arguments=TaggedArguments(
+                    open=(Literal("<parameter="), Key(), Literal(">"), LINE),
+                    close=(LINE, Literal("</parameter>")),
+                    between=Gap("\n"),
+                    after=Gap("\n"),
+                ),
+                close=(Literal("</function>"), Gap("\n"), Literal("</tool_call>", token=True)),
+            ),
+            between=(Gap("\n"),),
+        ),
+    ),
+    turns=CHATML,
+)

@@ -1,0 +1,161 @@
+"""Finds the format that a chat template belongs to: the template writes known replies, the format reads them back.
+
+What counts, in this order: that the calls come back right; that the format itself would have written the same; that no
+markup is left in the text beside the calls. Equal formats keep the order in which they were given, so the answer is
+always the same. Deliberately not here: guessing from names, or from markers in a template's source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from wieldy.core.calls import ToolCall
+from wieldy.core.errors import UsageError
+from wieldy.core.messages import Message
+from wieldy.formats.format import ChatFormat
+from wieldy.formats.probes import ONE_CALL, PROBES, Probe, holds_calls, reply_text
+from wieldy.formats.template import ChatTemplate, TemplateSource
+
+_SAME = 2
+_NEARLY = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """How well a format fits a template.
+
+    Attributes:
+        name: The format's name.
+        probes: How many replies the template could show.
+        right: In how many of them all calls came back right.
+        likeness: How near the format's own text of these replies is to the template's: 2 for each that is the same,
+            1 for each that differs in white space or in what stands before it.
+        clean: In how many of them the text beside the calls came back as it was.
+        reasons: What did not come back, in words.
+    """
+
+    name: str
+    probes: int
+    right: int
+    likeness: int
+    clean: int
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """Whether the format reads what the template writes: some calls right, with nothing left over."""
+        return self.right > 0 and self.clean > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """A reply as the template writes it, and as much of it as can be found there."""
+
+    probe: Probe
+    prompt: str
+    text: str
+    reply: Message
+
+
+def detect(chat_template: TemplateSource | ChatTemplate, formats: Iterable[ChatFormat] | None = None) -> str:
+    """The name of the format that the template's model writes.
+
+    Args:
+        chat_template: The template, as it stands in the weights.
+        formats: What to choose from; None for the whole catalogue.
+
+    Raises:
+        UsageError: The template is none, shows no calls, or fits no format; the text says what was tried.
+    """
+    choice = tuple(formats) if formats is not None else _catalogue()
+    candidates = rank(chat_template, choice)
+    if candidates and candidates[0].fits:
+        return candidates[0].name
+    tried = "; ".join(f"{c.name}: {c.reasons[0] if c.reasons else 'markup is left'}" for c in candidates[:5])
+    raise UsageError(
+        f"No known format reads the calls that the chat template writes. Tried {len(choice)}, nearest first: {tried}. "
+        "Define a format for it, or name the one to use."
+    )
+
+
+def rank(chat_template: TemplateSource | ChatTemplate, formats: Iterable[ChatFormat]) -> list[Candidate]:
+    """The formats, the one that fits best first.
+
+    Cost: all formats read one reply each; those that get it right read them all.
+
+    Raises:
+        UsageError: The template is none, or shows no calls: then there is nothing to tell formats by.
+    """
+    template = chat_template if isinstance(chat_template, ChatTemplate) else ChatTemplate(chat_template)
+    shown = [reply for probe in PROBES if (reply := _shown(template, probe)) is not None]
+    if not shown:
+        raise UsageError(
+            f"The chat template shows no calls ({'; '.join(template.faults)}), so there is nothing to tell its format by. "
+            "Name the format instead."
+        )
+    candidates = [_candidate(format_, shown) for format_ in formats]
+    return sorted(candidates, key=lambda candidate: (-candidate.right, -candidate.likeness, -candidate.clean))
+
+
+def _catalogue() -> tuple[ChatFormat, ...]:
+    # Here, since reading the whole catalogue is what most programs that use one format never need.
+    from wieldy.formats import get, names
+
+    return tuple(get(name) for name in names())
+
+
+def _shown(template: ChatTemplate, probe: Probe) -> _Shown | None:
+    try:
+        written = reply_text(template, probe)
+    except UsageError:
+        return None
+    if not holds_calls(written.text, probe.calls):
+        return None
+    # Text and reasoning that the template leaves out are its fault and no format's.
+    text = probe.reply.text if probe.reply.text in written.text else ""
+    reasoning = probe.reply.reasoning if probe.reply.reasoning in written.text else ""
+    reply = Message.assistant(text, probe.calls, reasoning=reasoning)
+    return _Shown(probe=probe, prompt=written.prompt, text=written.text, reply=reply)
+
+
+def _candidate(format_: ChatFormat, shown: Sequence[_Shown]) -> Candidate:
+    right = likeness = clean = 0
+    reasons: list[str] = []
+    for reply in shown:
+        fault, is_clean = _reading_fault(format_, reply)
+        if fault is not None:
+            reasons.append(f"{reply.probe.name}: {fault}")
+            if reply.probe is ONE_CALL:
+                break
+            continue
+        right += 1
+        clean += is_clean
+        likeness += _likeness(format_, reply)
+    return Candidate(
+        name=format_.name, probes=len(shown), right=right, likeness=likeness, clean=clean, reasons=tuple(reasons)
+    )
+
+
+def _reading_fault(format_: ChatFormat, shown: _Shown) -> tuple[str | None, bool]:
+    """What is wrong with the calls that the format reads, and whether the rest came back as it was."""
+    read = format_.parse(shown.text, shown.probe.tools, prompt=shown.prompt)
+    wanted = [(call.name, call.arguments) for call in shown.probe.calls]
+    found = [(call.name, call.arguments) for call in read.calls if isinstance(call, ToolCall)]
+    if len(found) < len(read.calls):
+        return "a call could not be read", False
+    if [name for name, _ in found] != [name for name, _ in wanted]:
+        return f"expected calls of {[name for name, _ in wanted]}, found {[name for name, _ in found]}", False
+    if found != wanted:
+        return f"expected the arguments {[a for _, a in wanted]}, found {[a for _, a in found]}", False
+    return None, read.content.strip() == shown.reply.text and read.reasoning.strip() == shown.reply.reasoning
+
+
+def _likeness(format_: ChatFormat, shown: _Shown) -> int:
+    own = format_.render_reply(shown.reply, shown.probe.tools, prompt=shown.prompt)
+    text = shown.text
+    for end in format_.turns.reply_end:
+        text = text.removesuffix(end)
+    if own == text:
+        return _SAME
+    return _NEARLY if "".join(text.split()).endswith("".join(own.split())) else 0

@@ -1,0 +1,241 @@
+"""A chat format: one definition from which a model family's calls are rendered, parsed, streamed and constrained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from wieldy.core.calls import AUTO, InvalidToolCall, ToolChoice
+from wieldy.core.errors import UsageError
+from wieldy.core.messages import Message, messages_from
+from wieldy.formats.events import Reply, reply_of
+from wieldy.formats.nodes import WrittenCall
+from wieldy.formats.parser import Parser
+from wieldy.formats.shape import Rules, Shape
+from wieldy.formats.tool_index import ToolIndex, ToolLike
+from wieldy.formats.turns import ReplyPlace, Turns
+from wieldy.formats.wire import CallsInReasoning, Choice, ReadOptions, ReplyParts, WireLike
+from wieldy.grammar import Grammar
+
+Messages: TypeAlias = str | Iterable[Message | Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatFormat:
+    """How one model family writes conversations with tools.
+
+    Attributes:
+        name: What it is called everywhere in Wieldy.
+        models: The models that write it, for people.
+        wire: What a reply looks like.
+        turns: What a conversation around the replies looks like.
+        notes: What its wire cannot carry, and other things to know.
+    """
+
+    name: str
+    models: str
+    wire: WireLike
+    turns: Turns
+    notes: tuple[str, ...] = field(default=())
+
+    def parser(
+        self,
+        tools: Iterable[ToolLike] = (),
+        *,
+        prompt: str | None = None,
+        id_prefix: str = "call_",
+        special_tokens: Iterable[str] = (),
+        calls_in_reasoning: CallsInReasoning | None = None,
+    ) -> Parser:
+        """A parser for one reply that arrives in pieces.
+
+        Args:
+            tools: The tools on offer; their schemas say the types where the wire does not.
+            prompt: What the model was given, or its end: it may have opened the reasoning already.
+            id_prefix: Calls are called `{id_prefix}0`, `{id_prefix}1`, ... in order.
+            special_tokens: Marks that the vocabulary has as one token. They count as marks only when fed with
+                `is_token=True`; as ordinary text they are text.
+            calls_in_reasoning: Whether a call's mark within reasoning is text or a call; None for the family's policy.
+
+        Raises:
+            UsageError: One of the tools is none.
+        """
+        index, tokens = ToolIndex(tools), frozenset(special_tokens)
+        options = ReadOptions(
+            start=self.wire.start(prompt),
+            tokens=tokens,
+            ends=self.turns.reply_end,
+            calls_in_reasoning=calls_in_reasoning,
+        )
+        return Parser(self.wire.reader(index, options), index, id_prefix=id_prefix, tokens=tokens)
+
+    def parse(
+        self,
+        text: str,
+        tools: Iterable[ToolLike] = (),
+        *,
+        prompt: str | None = None,
+        id_prefix: str = "call_",
+        calls_in_reasoning: CallsInReasoning | None = None,
+    ) -> Reply:
+        """What a whole reply says; the parser fed once.
+
+        A text that begins with a turn of the conversation is taken for prompt and reply together.
+
+        Raises:
+            UsageError: One of the tools is none.
+        """
+        if prompt is None and text.startswith(self.turns.openers):
+            prompt, text = self._split(text)
+        parser = self.parser(tools, prompt=prompt, id_prefix=id_prefix, calls_in_reasoning=calls_in_reasoning)
+        events = [*parser.feed(text), *parser.close()]
+        return reply_of(events, parser.spans)
+
+    def render(
+        self, messages: Messages, tools: Iterable[ToolLike] = (), *, generation_prompt: bool | None = None
+    ) -> str:
+        """The conversation as text.
+
+        Args:
+            generation_prompt: Whether to go on to where the assistant's next words begin; None for: unless the last
+                message is the assistant's.
+
+        Raises:
+            UsageError: One of the messages cannot be written so that it can be read back; the text names it.
+        """
+        conversation, index = messages_from(messages), ToolIndex(tools)
+        if generation_prompt is None:
+            generation_prompt = not conversation or conversation[-1].role != "assistant"
+
+        def write(message: Message, place: ReplyPlace) -> str:
+            return self._write_checked(message, place, index)
+
+        return self.turns.render(
+            conversation, index.definitions, write_reply=write, generation_prompt=generation_prompt
+        )
+
+    def render_reply(
+        self, reply: Message | Mapping[str, Any], tools: Iterable[ToolLike] = (), *, prompt: str | None = None
+    ) -> str:
+        """The text that a model writes for this message, without what ends its turn; not checked for losses."""
+        (message,) = messages_from([reply])
+        return self._write(message, ToolIndex(tools), calls_before=0, prompt=prompt)
+
+    def losses(
+        self, reply: Message | Mapping[str, Any], tools: Iterable[ToolLike] = (), *, prompt: str | None = None
+    ) -> tuple[str, ...]:
+        """What of the message the wire cannot carry: what does not come back when it is written and read."""
+        (message,) = messages_from([reply])
+        index = ToolIndex(tools)
+        text = self._write(message, index, calls_before=0, prompt=prompt)
+        return self._differences(message, self.parse(text, index.definitions, prompt=prompt or ""))
+
+    def grammar(
+        self,
+        tools: Iterable[ToolLike] = (),
+        *,
+        tool_choice: ToolChoice = AUTO,
+        at_most: int | None = None,
+        prompt: str | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+    ) -> Grammar:
+        """A constraint that lets a model write only what the parser reads, calls of these tools included.
+
+        Args:
+            tool_choice: Whether it may, must or must not call, or which tool it must.
+            at_most: How many calls; None for as many as the wire carries.
+            prompt: What the model was given, or its end.
+            special_tokens: Marks that the vocabulary has as one token, with their ids.
+
+        Raises:
+            UsageError: The tool that must be called is not on offer.
+            GrammarError: The engine refuses the grammar.
+        """
+        # Compiling grammars needs the optional engine, which parsing does not.
+        from wieldy.formats.notation.lark import to_lark
+
+        rules = self.rules(tools, tool_choice=tool_choice, at_most=at_most, prompt=prompt)
+        return to_lark(rules, special_tokens=special_tokens or {})
+
+    def rules(
+        self,
+        tools: Iterable[ToolLike] = (),
+        *,
+        tool_choice: ToolChoice = AUTO,
+        at_most: int | None = None,
+        prompt: str | None = None,
+    ) -> Rules:
+        """What `grammar` compiles, for other notations.
+
+        Raises:
+            UsageError: The tool that must be called is not on offer.
+        """
+        definitions = ToolIndex(tools).definitions
+        if tool_choice.mode == "tool":
+            offered = [tool.name for tool in definitions]
+            definitions = tuple(tool for tool in definitions if tool.name == tool_choice.name)
+            if not definitions:
+                raise UsageError(f"The tool {tool_choice.name!r} must be called but is not among {offered}.")
+        calls = "required" if tool_choice.mode in ("required", "tool") else tool_choice.mode
+        if calls == "required" and not definitions:
+            raise UsageError("A call is required, but there is no tool to call.")
+        named: dict[str, Shape] = {}
+        choice = Choice(calls="none" if calls == "none" else calls, at_most=at_most)
+        start = self.wire.shape(definitions, choice, named, self.wire.start(prompt))
+        return Rules(start=start, named=named)
+
+    def _split(self, text: str) -> tuple[str, str]:
+        """A text that begins with a turn: what the model was given, and its last reply."""
+        opening = self.turns.assistant.open
+        before, found, reply = text.rpartition(opening)
+        return (before + found, reply) if opening and found else ("", text)
+
+    def _write(self, message: Message, index: ToolIndex, *, calls_before: int, prompt: str | None) -> str:
+        calls: list[WrittenCall] = []
+        for position, call in enumerate(message.calls):
+            if isinstance(call, InvalidToolCall):
+                continue
+            calls.append(
+                WrittenCall(
+                    name=call.name,
+                    arguments=call.arguments,
+                    index=position,
+                    number=calls_before + position,
+                    provider_id=call.provider_id,
+                    expected=index.expected(call.name),
+                )
+            )
+        parts = ReplyParts(reasoning=message.reasoning, content=message.text, calls=tuple(calls))
+        return self.wire.write(parts, self.wire.start(prompt))
+
+    def _write_checked(self, message: Message, place: ReplyPlace, index: ToolIndex) -> str:
+        text = self._write(message, index, calls_before=place.calls_before, prompt=place.prefill)
+        lost = self._differences(message, self.parse(text, index.definitions, prompt=place.prefill))
+        if lost:
+            raise UsageError(
+                f"The format {self.name!r} cannot carry this message so that it can be read back: {'; '.join(lost)}. "
+                f"Change the message, or choose another format."
+            )
+        return text
+
+    def _differences(self, message: Message, reply: Reply) -> tuple[str, ...]:
+        lost: list[str] = []
+        calls = [call for call in message.calls if not isinstance(call, InvalidToolCall)]
+        if len(reply.calls) != len(calls):
+            lost.append(f"{len(calls)} calls were written, {len(reply.calls)} come back")
+        for written, read in zip(calls, reply.calls, strict=False):
+            if isinstance(read, InvalidToolCall):
+                lost.append(f"the call of {written.name!r} cannot be read back: {read.error}")
+            elif (written.name, written.arguments) != (read.name, read.arguments):
+                lost.append(f"the call {written.name}({written.arguments}) comes back as {read.name}({read.arguments})")
+        if reply.content != message.text:
+            lost.append(f"the text {message.text!r} comes back as {reply.content!r}")
+        if reply.reasoning != message.reasoning:
+            lost.append(f"the reasoning {message.reasoning!r} comes back as {reply.reasoning!r}")
+        return tuple(lost)
+
+
+def invalid_calls(message: Message) -> Sequence[InvalidToolCall]:
+    """The calls of the message that could not be read; no wire can carry them."""
+    return [call for call in message.calls if isinstance(call, InvalidToolCall)]

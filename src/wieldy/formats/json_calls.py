@@ -1,0 +1,203 @@
+"""Calls whose arguments are JSON: after a name of their own, or in one JSON object together with the name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from wieldy.core.calls import ToolDefinition
+from wieldy.formats.json_text import peek, read_string, read_value
+from wieldy.formats.nodes import Around, Reader, WrittenCall, written_id
+from wieldy.formats.pattern import SPACE, Either, Part, Pattern
+from wieldy.formats.shape import Characters, Exact, InOrder, Json, Shape
+from wieldy.formats.sink import OpenCall
+from wieldy.formats.source import Reading, Source
+from wieldy.formats.values import in_schema_order
+
+Role: TypeAlias = Literal["name", "arguments", "id"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonArguments:
+    """A JSON object, the name standing elsewhere; no object at all means no arguments."""
+
+    def write(self, call: WrittenCall) -> str:
+        """The object."""
+        return written_json(call)
+
+    def reader(self, around: Around) -> Reader:
+        """Passes the object on as it comes."""
+        nothing = Pattern((SPACE, *around.end)) if around.end else None
+
+        def read(source: Source, call: OpenCall) -> Reading[None]:
+            if nothing and (yield from nothing.look(source)):
+                return
+            yield from read_arguments(source, call)
+
+        return read
+
+    def claim(self, names: Part) -> tuple[Part, ...]:
+        """A brace."""
+        return (SPACE, "{")
+
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
+        """JSON that fits the tool's schema."""
+        return Json(tool.input_schema)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonCall:
+    """One JSON object with the name, the arguments and perhaps an id.
+
+    Attributes:
+        fields: Role and key of each member, in the order in which they are written.
+        also: Other keys that are read.
+        id_length: How many digits an id has at least when it must be made up.
+    """
+
+    fields: tuple[tuple[Role, str], ...] = (("name", "name"), ("arguments", "arguments"))
+    also: tuple[tuple[Role, str], ...] = (("arguments", "arguments"), ("arguments", "parameters"), ("id", "id"))
+    id_length: int = 9
+
+    def write(self, call: WrittenCall) -> str:
+        """The object on one line."""
+        values: dict[Role, str] = {
+            "name": _json(call.name),
+            "arguments": written_json(call),
+            "id": _json(written_id(call, self.id_length)),
+        }
+        return "{" + ", ".join(f"{_json(key)}: {values[role]}" for role, key in self.fields) + "}"
+
+    def reader(self, around: Around) -> Reader:
+        """Takes the members in any order; arguments that come before the name are held back until it is known."""
+        roles: dict[str, Role] = {key: role for role, key in (*self.also, *self.fields)}
+
+        def read(source: Source, call: OpenCall) -> Reading[None]:
+            yield from _read_members(source, call, roles)
+
+        return read
+
+    def claim(self, names: Part) -> tuple[Part, ...]:
+        """A brace and the member with the name, perhaps after one that says that this is a function."""
+        keys = tuple((_json(key),) for role, key in (*self.fields, *self.also) if role == "name")
+        kind = ('"type"', SPACE, ":", SPACE, '"function"', SPACE, ",", SPACE)
+        return ("{", SPACE, Either((kind, ())), Either(keys), SPACE, ":", SPACE, '"', names, '"')
+
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
+        """The object as it is written."""
+        parts: list[Shape] = []
+        for index, (role, key) in enumerate(self.fields):
+            parts.append(Exact(f"{', ' if index else '{'}{_json(key)}: "))
+            match role:
+                case "name":
+                    parts.append(Exact(_json(tool.name)))
+                case "arguments":
+                    parts.append(Json(tool.input_schema))
+                case "id":
+                    letters = Characters("a-zA-Z0-9", at_least=self.id_length, at_most=max(9, self.id_length))
+                    parts += [Exact('"'), letters, Exact('"')]
+        return InOrder((*parts, Exact("}")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedJsonCall:
+    """One JSON object whose only key is the name and whose value is the arguments."""
+
+    def write(self, call: WrittenCall) -> str:
+        """The object on one line."""
+        return f"{{{_json(call.name)}: {written_json(call)}}}"
+
+    def reader(self, around: Around) -> Reader:
+        """Takes the one member."""
+        return _read_only_member
+
+    def claim(self, names: Part) -> tuple[Part, ...]:
+        """A brace and the name as a key."""
+        return ("{", SPACE, '"', names, '"', SPACE, ":")
+
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
+        """The object as it is written."""
+        return InOrder((Exact(f"{{{_json(tool.name)}: "), Json(tool.input_schema), Exact("}")))
+
+
+def written_json(call: WrittenCall) -> str:
+    """The arguments as JSON on one line, in the order of the schema."""
+    return json.dumps(in_schema_order(call.arguments, call.expected), ensure_ascii=False)
+
+
+def read_arguments(source: Source, call: OpenCall) -> Reading[None]:
+    """Takes an object, the same as JSON text within a string, or null for none."""
+    character = yield from peek(source)
+    match character:
+        case "{":
+            yield from read_value(source, call.write)
+        case '"':
+            text = json.loads((yield from collected(source, read_string)))
+            call.write(text if text.strip() else "{}")
+        case "n":
+            if (yield from collected(source, read_value)) != "null":
+                raise source.error("a JSON object")
+            call.write("{}")
+        case _:
+            raise source.error("a JSON object")
+
+
+def collected(source: Source, read: Callable[[Source, Callable[[str], object]], Reading[None]]) -> Reading[str]:
+    """The text that a reader would have passed on."""
+    pieces: list[str] = []
+    yield from read(source, pieces.append)
+    return "".join(pieces)
+
+
+def _read_members(source: Source, call: OpenCall, roles: dict[str, Role]) -> Reading[None]:
+    yield from _expect(source, "{")
+    while True:
+        key = yield from _read_key(source)
+        match roles.get(key):
+            case "name" if call.name is None:
+                call.named((yield from _read_text(source, "the name of a tool")))
+            case "arguments" if not call.has_arguments:
+                yield from read_arguments(source, call)
+            case "id" if call.provider_id is None:
+                call.provider_id = (yield from collected(source, read_value)).strip('"')
+            case _:
+                yield from collected(source, read_value)
+        if (yield from peek(source)) == "}":
+            break
+        yield from _expect(source, ",")
+    if call.name is None:
+        raise source.error("a member with the name of a tool")
+    yield from _expect(source, "}")
+
+
+def _read_only_member(source: Source, call: OpenCall) -> Reading[None]:
+    yield from _expect(source, "{")
+    call.named((yield from _read_key(source)))
+    yield from read_arguments(source, call)
+    yield from _expect(source, "}")
+
+
+def _read_key(source: Source) -> Reading[str]:
+    key = yield from _read_text(source, "a member's name")
+    yield from _expect(source, ":")
+    yield from peek(source)
+    return key
+
+
+def _read_text(source: Source, what: str) -> Reading[str]:
+    if (yield from peek(source)) != '"':
+        raise source.error(f"{what} in double quotes")
+    return json.loads((yield from collected(source, read_string)))
+
+
+def _expect(source: Source, character: str) -> Reading[None]:
+    if (yield from peek(source)) != character:
+        raise source.error(repr(character))
+    source.take(source.at + 1)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+

@@ -1,0 +1,145 @@
+"""Patterns that know when they cannot tell yet.
+
+A regular expression over text that may go on has three answers: it matches, it cannot match, or more text is needed.
+`Pattern` gives them for sequences of literals, runs of characters, options and the end of the text, by keeping a second
+expression that matches every proper beginning of a match. `Scanner` finds where one of several literals may begin.
+
+Law: the answer for a text is the same however the text is cut.
+Cost: linear in the pattern; every run of characters has an upper bound.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from wieldy.formats.source import Reading, Source
+
+MAX_GAP = 200
+"""Whitespace that is only layout is at most this long; more is not recognised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Characters of one class: the inside of a regular expression's character class."""
+
+    allowed: str
+    at_least: int = field(default=1, kw_only=True)
+    at_most: int = field(default=256, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of several sequences, tried in order; an empty one makes the others optional."""
+
+    options: tuple[Sequence[Part], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A sequence whose text is asked for afterwards."""
+
+    name: str
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of the text."""
+
+
+Part: TypeAlias = "str | Run | Either | Group | End"
+SPACE = Run(r"\s", at_least=0, at_most=MAX_GAP)
+
+
+class Pattern:
+    """A sequence of parts, looked for at one place."""
+
+    __slots__ = ("_begun", "_whole")
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self._whole = re.compile(_whole(parts))
+        self._begun = re.compile(_begun(parts))
+
+    def look(self, source: Source) -> Reading[re.Match[str] | None]:
+        """The match at the source's place, which is not taken; None if there cannot be one."""
+        while not source.ended and self._begun.fullmatch(source.text, source.at):
+            yield
+        return self._whole.match(source.text, source.at)
+
+
+def _whole(parts: Sequence[Part]) -> str:
+    return "".join(map(_whole_part, parts))
+
+
+def _whole_part(part: Part) -> str:
+    match part:
+        case str():
+            return re.escape(part)
+        case Run():
+            return f"[{part.allowed}]{{{part.at_least},{part.at_most}}}"
+        case Either():
+            return f"(?:{'|'.join(map(_whole, part.options))})"
+        case Group():
+            return f"(?P<{part.name}>{_whole(part.parts)})"
+        case End():
+            return r"\Z"
+
+
+def _begun(parts: Sequence[Part]) -> str:
+    """Matches every proper beginning of a match, the empty one included."""
+    expression = ""
+    for part in reversed(parts):
+        whole, begun = _without_names(_whole_part(part)), _begun_part(part)
+        expression = f"(?:{whole}{expression}|{begun})" if expression else begun
+    return expression
+
+
+def _begun_part(part: Part) -> str:
+    match part:
+        case str():
+            expression = ""
+            for character in reversed(part[:-1]):
+                expression = f"(?:{re.escape(character)}{expression})?"
+            return expression
+        case Run():
+            return f"[{part.allowed}]{{0,{part.at_most}}}"
+        case Either():
+            return f"(?:{'|'.join(map(_begun, part.options))})"
+        case Group():
+            return _begun(part.parts)
+        case End():
+            return ""
+
+
+def _without_names(expression: str) -> str:
+    return re.sub(r"\(\?P<\w+>", "(?:", expression)
+
+
+class Scanner:
+    """Finds the first place at which one of the literals stands or may be about to stand."""
+
+    __slots__ = ("_beginnings", "_longest", "_search", "literals")
+
+    def __init__(self, literals: Iterable[str]) -> None:
+        self.literals = tuple(sorted(set(literals), key=lambda literal: (-len(literal), literal)))
+        self._search = re.compile("|".join(map(re.escape, self.literals)) or r"(?!)").search
+        self._beginnings = tuple({literal[:end] for literal in self.literals for end in range(1, len(literal))})
+        self._longest = max(map(len, self.literals), default=1) - 1
+
+    def find(self, source: Source, start: int) -> tuple[int, bool]:
+        """The offset in `source.text` up to which no literal begins, and whether one begins there.
+
+        At the end of what has arrived, a text that may be the beginning of a literal is not passed over.
+        """
+        text = source.text
+        found = self._search(text, start)
+        plain_end = found.start() if found else len(text)
+        if source.ended or not text.endswith(self._beginnings):
+            return plain_end, found is not None
+        for length in range(min(self._longest, len(text) - start), len(text) - plain_end, -1):
+            if text[-length:] in self._beginnings:
+                return len(text) - length, False
+        return plain_end, found is not None

@@ -1,0 +1,305 @@
+"""Where calls stand: one call, and the section that holds several.
+
+A section with opening nodes is read to its end, whatever stands in it; without them, each call stands for itself.
+What cannot be read becomes an `InvalidToolCall` with its text, and reading goes on at the next mark that is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal as OneOfThese
+
+from wieldy.core.calls import ToolDefinition
+from wieldy.formats.nodes import (
+    Arguments,
+    Around,
+    CallId,
+    Flat,
+    Gap,
+    Literal,
+    Name,
+    WithId,
+    WrittenCall,
+    first_literals,
+    parts_of,
+    shapes_of,
+    write_flat,
+)
+from wieldy.formats.pattern import SPACE, Either, Part, Pattern, Run, Scanner
+from wieldy.formats.shape import InOrder, OneOf, Repeated, Shape
+from wieldy.formats.sink import OpenCall, Sink
+from wieldy.formats.source import Reading, Source, WireError
+
+FlatTypes = (Literal, Gap, Name, CallId, WithId)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """How one call is written.
+
+    Attributes:
+        head: What stands before the arguments, the name among it unless the arguments hold it.
+        arguments: The node that holds the arguments.
+        close: What stands behind them.
+        without_arguments: Another spelling of the end of a head that has no arguments and no close; only read.
+    """
+
+    head: tuple[Flat, ...] = ()
+    arguments: Arguments
+    close: tuple[Flat, ...] = ()
+    without_arguments: tuple[Flat, ...] = ()
+
+    def write(self, call: WrittenCall) -> str:
+        """The call."""
+        return write_flat(self.head, call) + self.arguments.write(call) + write_flat(self.close, call)
+
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
+        """What a grammar allows for a call of the tool."""
+        return InOrder(
+            (
+                *shapes_of(self.head, tool.name),
+                self.arguments.shape(tool, rules),
+                *shapes_of(self.close, tool.name),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Where the calls of a reply stand.
+
+    Attributes:
+        before: What stands between text and calls, if that is only layout.
+        open: What stands before the first call.
+        between: What stands between two calls.
+        close: What stands behind the last call.
+        claimed_by: What tells calls from text: the opening mark alone, or the whole beginning with a known name.
+        at_line_start: Whether calls begin only where a line begins.
+        most: How many calls the wire can carry; None for any number.
+    """
+
+    call: Call
+    before: Gap | None = None
+    open: tuple[Flat, ...] = ()
+    between: tuple[Flat, ...] = ()
+    close: tuple[Flat, ...] = ()
+    claimed_by: OneOfThese["mark", "name"] = "mark"
+    at_line_start: bool = field(default=False)
+    most: int | None = None
+
+    def write(self, calls: Sequence[WrittenCall], *, after_text: bool) -> str:
+        """The calls, with what stands around them."""
+        if not calls:
+            return ""
+        gap = self.before.text if self.before and after_text else ""
+        written = write_flat(self.between, calls[0]).join(self.call.write(call) for call in calls)
+        return gap + write_flat(self.open, calls[0]) + written + write_flat(self.close, calls[-1])
+
+    def shape(self, tools: Sequence[ToolDefinition], rules: dict[str, Shape], *, at_most: int | None) -> Shape:
+        """One call or more of any of the tools."""
+        limits = [limit for limit in (self.most, at_most) if limit is not None]
+        between = shapes_of(self.between, "")
+        return InOrder(
+            (
+                *shapes_of(self.open, ""),
+                Repeated(
+                    OneOf(tuple(self.call.shape(tool, rules) for tool in tools)),
+                    at_least=1,
+                    at_most=min(limits, default=None),
+                    between=InOrder(between) if between else None,
+                ),
+                *shapes_of(self.close, ""),
+            )
+        )
+
+
+def described(nodes: Sequence[Flat]) -> str:
+    """What stands there, for a message."""
+    words: list[str] = []
+    for node in nodes:
+        match node:
+            case Literal(text=text) if text.strip():
+                words.append(repr(text))
+            case Name():
+                words.append("the name of a tool")
+            case CallId() | WithId():
+                words.append("an id")
+            case _:
+                pass
+    return " and ".join(words) or "layout"
+
+
+class SectionReader:
+    """Reads a section, for one set of tools.
+
+    Args:
+        tokens: The special tokens that are marked in the source.
+        marks: Literals that stand outside this section and end what cannot be read.
+    """
+
+    def __init__(self, section: Section, names: Sequence[str], tokens: frozenset[str], marks: Sequence[str]) -> None:
+        call, self._section = section.call, section
+        known: Part = Either(tuple((name,) for name in sorted(names, key=len, reverse=True))) if names else Run(r"\w.\-")
+        first_of_call = _first(call.head, tokens)
+        closing = _marks(section.close, tokens)
+        self._holds_many = bool(section.open)
+        self.before = section.before
+        self.literals = _first(section.open or call.head, tokens) or ("{",)
+        self.at_line_start = section.at_line_start
+        self.claim = self._claim(tokens, known)
+        self._open = Pattern(parts_of(section.open, tokens))
+        self._between = Pattern((SPACE, *parts_of(section.between, tokens), SPACE)) if section.between else None
+        self._close = Pattern((SPACE, *parts_of(section.close, tokens))) if section.close else None
+        self._begins = Pattern(
+            (SPACE, Either(tuple((literal,) for literal in first_of_call)))
+            if first_of_call
+            else (SPACE, *self._beginning(tokens, Run(r"\w.\-")))
+        )
+        self._head = Pattern((SPACE, *parts_of(call.head, tokens)))
+        self._empty = (
+            Pattern((SPACE, *parts_of(call.head[:-1], tokens), *parts_of(call.without_arguments, tokens)))
+            if call.without_arguments
+            else None
+        )
+        self._call_close = Pattern(parts_of(call.close, tokens))
+        behind = (*first_of_call, *closing, *marks)
+        self._arguments = call.arguments.reader(Around(tokens=tokens, close=call.close, behind=behind))
+        last = [node for node in call.close if isinstance(node, Literal) and node.required][-1:]
+        self._ends = tuple(literal for literal in _marks(last, tokens) if len(literal) > 1)
+        openers = [literal for literal in (*first_of_call, *closing, *self.literals, *marks) if len(literal) > 1]
+        self._recovery = Scanner((*self._ends, *openers))
+        self._noise = Scanner((*first_of_call, *closing, *marks)) if first_of_call or closing else None
+
+    def _beginning(self, tokens: frozenset[str], name: Part) -> tuple[Part, ...]:
+        call = self._section.call
+        head: list[Part] = []
+        for node in call.head:
+            head += [name] if isinstance(node, Name) else node.parts(tokens)
+        return (*head, *call.arguments.claim(name))
+
+    def _claim(self, tokens: frozenset[str], name: Part) -> Pattern:
+        section = self._section
+        if section.claimed_by == "name":
+            return Pattern((*parts_of(section.open, tokens), *self._beginning(tokens, name)))
+        return Pattern((Either(tuple((literal,) for literal in self.literals)),))
+
+    def read(self, source: Source, sink: Sink) -> Reading[None]:
+        """Takes the section, which begins at the source's place."""
+        if not self._holds_many:
+            yield from self._read_call(source, sink)
+            return
+        opening = yield from self._open.look(source)
+        if not opening:
+            yield from self._give_up(source, sink, source.error(described(self._section.open)))
+            return
+        source.begin("markup")
+        source.take(opening.end())
+        yield from self._read_calls(source, sink)
+
+    def _read_calls(self, source: Source, sink: Sink) -> Reading[None]:
+        calls, noise = sink.calls, None
+        while True:
+            if self._close and (closing := (yield from self._close.look(source))):
+                source.begin("markup")
+                source.take(closing.end())
+                break
+            if (yield from self._begins.look(source)):
+                yield from self._read_call(source, sink)
+                continue
+            if self._between and (between := (yield from self._between.look(source))):
+                if between.end() > source.at:
+                    source.begin("markup")
+                    source.take(between.end())
+                    continue
+            if noise is None:
+                noise = source.error(f"a call or {described(self._section.close)}")
+                yield from source.tell(noise)
+            if not (yield from self._skip_noise(source)):
+                break
+        if noise and sink.calls == calls:
+            sink.open_call().fail(noise)
+        elif noise:
+            sink.problem(noise)
+
+    def _skip_noise(self, source: Source) -> Reading[bool]:
+        """Whether a mark was found behind what belongs nowhere; without one the section is over."""
+        if not self._noise or source.at == len(source.text):
+            return False
+        source.begin("markup")
+        source.take(source.at + 1)
+        return (yield from _skip_to(source, self._noise))
+
+    def _read_call(self, source: Source, sink: Sink) -> Reading[None]:
+        source.begin("call")
+        call, start = sink.open_call(), source.position
+        try:
+            yield from self._read_parts(source, call)
+        except WireError as error:
+            yield from source.tell(error)
+            if source.position == start:
+                source.take(min(source.at + 1, len(source.text)))
+            yield from self._recover(source)
+            call.fail(error)
+
+    def _read_parts(self, source: Source, call: OpenCall) -> Reading[None]:
+        if self._empty and (empty := (yield from self._empty.look(source))):
+            call.named(empty.group("name"))
+            source.take(empty.end())
+            call.close()
+            return
+        head = yield from self._head.look(source)
+        if not head:
+            raise source.error(described(self._section.call.head))
+        groups = head.groupdict()
+        call.provider_id = groups.get("id")
+        source.take(head.end())
+        if "name" in groups:
+            call.named(groups["name"])
+        yield from self._arguments(source, call)
+        close = yield from self._call_close.look(source)
+        if not close:
+            raise source.error(described(self._section.call.close))
+        source.take(close.end())
+        call.close()
+
+    def _give_up(self, source: Source, sink: Sink, error: WireError) -> Reading[None]:
+        source.begin("call")
+        call = sink.open_call()
+        yield from source.tell(error)
+        source.take(min(source.at + 1, len(source.text)))
+        yield from self._recover(source)
+        call.fail(error)
+
+    def _recover(self, source: Source) -> Reading[None]:
+        """Takes what belongs to a call that cannot be read: up to its close, or up to the next mark."""
+        if (yield from _skip_to(source, self._recovery)):
+            closed = next((mark for mark in self._ends if source.text.startswith(mark, source.at)), "")
+            source.take(source.at + len(closed))
+
+
+def _skip_to(source: Source, scanner: Scanner) -> Reading[bool]:
+    """Takes everything up to the next mark; whether there was one."""
+    while True:
+        end, begins = scanner.find(source, source.at)
+        source.take(end)
+        if begins or source.ended:
+            return begins
+        yield
+
+
+def _first(nodes: Sequence[Flat], tokens: frozenset[str]) -> tuple[str, ...]:
+    try:
+        return first_literals(nodes, tokens)
+    except ValueError:
+        return ()
+
+
+def _marks(nodes: Sequence[Flat], tokens: frozenset[str]) -> tuple[str, ...]:
+    """The required literals among the nodes, in order."""
+    return tuple(
+        literal
+        for node in nodes
+        if isinstance(node, Literal) and node.required
+        for literal in first_literals((node,), tokens)
+    )

@@ -1,0 +1,182 @@
+"""Where readers put what they read: the events of one feed, and the call that is open.
+
+Deltas of one kind are joined while they are neighbours within one feed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+
+from wieldy.core.calls import InvalidToolCall, ToolCall
+from wieldy.core.events import ReasoningDelta, TextDelta
+from wieldy.core.json import JsonObject, JsonValue
+from wieldy.formats.events import ArgumentsDelta, CallOpened, ParseEvent, Problem
+from wieldy.formats.source import Source, WireError
+from wieldy.formats.tool_index import ToolIndex
+from wieldy.formats.expected import Expected
+
+
+class Sink:
+    """Collects the events of a reply.
+
+    Args:
+        id_prefix: Calls get the ids `{id_prefix}0`, `{id_prefix}1`, ... in order.
+    """
+
+    def __init__(self, source: Source, tools: ToolIndex, *, id_prefix: str) -> None:
+        self.source = source
+        self.tools = tools
+        self.calls = 0
+        self._id_prefix = id_prefix
+        self._events: list[ParseEvent] = []
+        self._pieces: list[str] = []
+        self._delta: Callable[[str], ParseEvent] = _text_delta
+
+    def text(self, text: str) -> None:
+        """Text for the reader."""
+        self._add(text, _text_delta)
+
+    def reasoning(self, text: str) -> None:
+        """The model's reasoning."""
+        self._add(text, _reasoning_delta)
+
+    def arguments(self, text: str, delta: Callable[[str], ParseEvent]) -> None:
+        """JSON text of the arguments of a call."""
+        self._add(text, delta)
+
+    def event(self, event: ParseEvent) -> None:
+        """Anything else."""
+        self._flush()
+        self._events.append(event)
+
+    def problem(self, error: WireError) -> None:
+        """Something was not as the format says, and was passed over."""
+        self.event(Problem(position=error.position, expected=error.expected, found=error.found))
+
+    def drain(self) -> list[ParseEvent]:
+        """The events since the last time."""
+        self._flush()
+        events = self._events
+        self._events = []
+        return events
+
+    def open_call(self) -> OpenCall:
+        """A call begins here; what the source gives from now on is recorded as its text."""
+        call = OpenCall(self, index=self.calls, call_id=f"{self._id_prefix}{self.calls}")
+        self.calls += 1
+        return call
+
+    def _add(self, text: str, delta: Callable[[str], ParseEvent]) -> None:
+        if not text:
+            return
+        if delta is not self._delta:
+            self._flush()
+            self._delta = delta
+        self._pieces.append(text)
+
+    def _flush(self) -> None:
+        if self._pieces:
+            self._events.append(self._delta("".join(self._pieces)))
+            self._pieces.clear()
+
+
+def _text_delta(text: str) -> ParseEvent:
+    return TextDelta(text=text)
+
+
+def _reasoning_delta(text: str) -> ParseEvent:
+    return ReasoningDelta(text=text)
+
+
+class OpenCall:
+    """A call that is being read: its name, and its arguments as JSON text."""
+
+    def __init__(self, sink: Sink, *, index: int, call_id: str) -> None:
+        self._sink = sink
+        self.index = index
+        self.id = call_id
+        self.name: str | None = None
+        self.provider_id: str | None = None
+        self._parts: list[str] = []
+        self._delta = partial(ArgumentsDelta, index)
+        sink.source.recorded = []
+
+    @property
+    def expected(self) -> Expected:
+        """What the tool's schema says of the arguments; anything for an unknown tool."""
+        return self._sink.tools.expected(self.name)
+
+    def named(self, name: str) -> None:
+        """The name is known: the call is announced, with what was read of its arguments."""
+        self.name = name
+        self._sink.event(CallOpened(index=self.index, id=self.id, name=name, provider_id=self.provider_id))
+        for part in self._parts:
+            self._sink.arguments(part, self._delta)
+
+    def write(self, text: str) -> None:
+        """The next piece of the arguments' JSON text."""
+        self._parts.append(text)
+        if self.name is not None:
+            self._sink.arguments(text, self._delta)
+
+    @property
+    def has_arguments(self) -> bool:
+        """Whether anything was written of the arguments."""
+        return bool(self._parts)
+
+    def close(self) -> None:
+        """The call is complete: it becomes a `ToolCall`, or an `InvalidToolCall` if its arguments are no JSON object."""
+        if not self._parts:
+            self.write("{}")
+        if self.name is None:
+            self.fail(WireError(self._sink.source.position, expected="the name of a tool", found="none"))
+            return
+        try:
+            arguments = read_object("".join(self._parts))
+        except (ValueError, RecursionError) as error:
+            self.fail(WireError(self._sink.source.position, expected="one JSON object", found=f"other text: {error}"))
+            return
+        self._sink.source.recorded = None
+        self._sink.event(ToolCall(id=self.id, name=self.name, arguments=arguments, provider_id=self.provider_id))
+
+    def fail(self, error: WireError) -> None:
+        """The call cannot be read; its text is kept and it will never be run."""
+        text = "".join(self._sink.source.recorded or ())
+        self._sink.source.recorded = None
+        self._sink.event(
+            InvalidToolCall(
+                id=self.id,
+                name=self.name,
+                text=text,
+                error=f"The call could not be read at character {error.position}: "
+                f"expected {error.expected}, found {error.found}.",
+                provider_id=self.provider_id,
+            )
+        )
+
+
+def read_object(text: str) -> JsonObject:
+    """The JSON object that the text is.
+
+    Raises:
+        ValueError: It is none, a name stands in it twice, or it holds a number that JSON does not have.
+    """
+    value: JsonValue = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+    if not isinstance(value, dict):
+        raise ValueError(f"the arguments are {text[:40]!r}")
+    return value
+
+
+def _object(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} stands twice in one object")
+    return value
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON value")

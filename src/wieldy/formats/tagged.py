@@ -1,0 +1,337 @@
+"""Arguments that stand one by one between marks, their values as raw text.
+
+A raw value may contain anything, even its own closing mark, for the wire has no way of escaping it. A closing mark ends
+the value only where what must follow an argument follows: the next argument or the end of the call. Types stand in the
+tool's schema, or on the wire where a format writes them there.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal as OneOfThese
+from typing import TypeAlias
+
+from wieldy.core.calls import ToolDefinition
+from wieldy.core.json import JsonObject, JsonValue
+from wieldy.formats.events import escaped
+from wieldy.formats.nodes import Around, Gap, Literal, Reader, WrittenCall, first_literals, marked
+from wieldy.formats.pattern import SPACE, Either, End, Group, Part, Pattern, Run, Scanner
+from wieldy.formats.shape import Exact, InOrder, Json, OneOf, Repeated, Shape, TextWithout, maybe
+from wieldy.formats.sink import OpenCall
+from wieldy.formats.source import Reading, Source
+from wieldy.formats.expected import Expected
+from wieldy.formats.values import decode, encode, in_schema_order
+from wieldy.schema.resolve import type_of
+
+Types: TypeAlias = OneOfThese["none", "string flag", "name"]
+"""What a wire says of a value's type: nothing, whether it is a string, or the type's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The name of the argument; `escape` where the wire escapes it as in XML."""
+
+    escape: bool = False
+    allowed: str = r"^\"<>\n"
+
+
+@dataclass(frozen=True, slots=True)
+class TypeMark:
+    """Where the type of the value stands."""
+
+
+TagNode: TypeAlias = Literal | Gap | Key | TypeMark
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggedArguments:
+    """One stretch of marks per argument.
+
+    Attributes:
+        open: What stands before a value.
+        close: What stands behind it.
+        between: What stands between two arguments, if that is only layout.
+        types: What the wire says of the type.
+        spelling: How values that are no strings are spelled.
+        before: What stands before the first argument, if that is only layout.
+        after: What stands behind the last one.
+    """
+
+    open: tuple[TagNode, ...]
+    close: tuple[Literal | Gap, ...]
+    between: Gap = Gap()
+    types: Types = "none"
+    spelling: OneOfThese["json", "python"] = "json"
+    before: Gap = Gap()
+    after: Gap = Gap()
+
+    def write(self, call: WrittenCall) -> str:
+        """All arguments in the order of the schema."""
+        arguments = in_schema_order(call.arguments, call.expected)
+        written = [self._written(name, value, call) for name, value in arguments.items()]
+        return self.before.text + self.between.text.join(written) + self.after.text if written else self.before.text
+
+    def _written(self, name: str, value: JsonValue, call: WrittenCall) -> str:
+        marks: list[str] = []
+        for node in self.open:
+            match node:
+                case Key(escape=escape):
+                    marks.append(html.escape(name) if escape else name)
+                case TypeMark():
+                    marks.append(_type_mark(value, self.types))
+                case Literal() | Gap():
+                    marks.append(node.text)
+        text = value if isinstance(value, str) else encode(value, call.expected.member(name), spelling=self.spelling)
+        return "".join(marks) + text + "".join(node.text for node in self.close)
+
+    def claim(self, names: Part) -> tuple[Part, ...]:
+        """Nothing: there may be no argument."""
+        return ()
+
+    def reader(self, around: Around) -> Reader:
+        """Takes arguments until the call ends."""
+        return _TaggedReader(self, around).read
+
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
+        """Every argument at most once, in the order of the schema; those that it requires, once."""
+        expected = Expected.of(tool.input_schema)
+        required = tool.input_schema.get("required")
+        names = expected.names
+        known = [name for name in (required if isinstance(required, list) else []) if name in names]
+        parts = [self._argument_shape(name, expected.member(name), argument_schema(tool, name)) for name in names]
+        gap = Exact(self.between.text) if self.between.text else None
+        body = _in_order([(part, name in known) for part, name in zip(parts, names, strict=True)], gap)
+        around = [Exact(text) for text in (self.before.text, self.after.text) if text]
+        if not body:
+            return around[0] if self.before.text else InOrder(())
+        return InOrder((*around[: bool(self.before.text)], body, *around[bool(self.before.text) :]))
+
+    def _argument_shape(self, name: str, expected: Expected, schema: JsonObject) -> Shape:
+        kinds: list[Shape] = []
+        types = expected.types
+        if "string" in types:
+            kinds.append(self._value_shape(name, "string", TextWithout(self._ends())))
+        if types - {"string"} or not types:
+            kinds += [self._value_shape(name, kind, Json(_without_strings(schema, types))) for kind in self._kinds(types)]
+        return kinds[0] if len(kinds) == 1 else OneOf(tuple(kinds))
+
+    def _kinds(self, types: frozenset[str]) -> tuple[str, ...]:
+        return ("number",) if self.types != "name" else tuple(sorted({_json_type(kind) for kind in types - {"string"}}))
+
+    def _value_shape(self, name: str, kind: str, value: Shape) -> Shape:
+        marks: list[Shape] = []
+        for node in self.open:
+            match node:
+                case Key(escape=escape):
+                    marks.append(Exact(html.escape(name) if escape else name))
+                case TypeMark():
+                    marks.append(Exact(kind if self.types == "name" else ("true" if kind == "string" else "false")))
+                case Literal() | Gap() if node.text:
+                    marks.append(Exact(node.text, token=isinstance(node, Literal) and node.token))
+                case _:
+                    pass
+        closing = [Exact(node.text, token=isinstance(node, Literal) and node.token) for node in self.close if node.text]
+        return InOrder((*marks, value, *closing))
+
+    def _ends(self) -> tuple[str, ...]:
+        return tuple(node.text for node in self.close if isinstance(node, Literal) and node.required)
+
+
+def argument_schema(tool: ToolDefinition, name: str) -> JsonObject:
+    """The schema of one argument, with the definitions that it may refer to."""
+    properties = tool.input_schema.get("properties")
+    schema = properties.get(name) if isinstance(properties, dict) else None
+    shared = {key: tool.input_schema[key] for key in ("$defs", "definitions") if key in tool.input_schema}
+    return {**shared, **schema} if isinstance(schema, dict) else {}
+
+
+def _without_strings(schema: JsonObject, types: frozenset[str]) -> JsonObject:
+    if "string" not in types:
+        return schema
+    return {"type": sorted(types - {"string"})} if not schema.keys() & {"enum", "const"} else schema
+
+
+def _in_order(parts: list[tuple[Shape, bool]], gap: Shape | None) -> Shape | None:
+    """The parts in order, those that are not required left out at will, the gap between those that are there."""
+    rest: Shape | None = None
+    rest_required = False
+    for part, is_required in reversed(parts):
+        if rest is None:
+            rest, rest_required = (part if is_required else maybe(part)), is_required
+            continue
+        if gap is None:
+            rest = InOrder((part if is_required else maybe(part), rest))
+            rest_required = rest_required or is_required
+            continue
+        behind = InOrder((gap, rest)) if rest_required else maybe(InOrder((gap, _some(rest))))
+        with_part = InOrder((part, behind))
+        if is_required:
+            rest, rest_required = with_part, True
+        else:
+            rest = OneOf((with_part, rest)) if rest_required else maybe(OneOf((with_part, _some(rest))))
+    return rest
+
+
+def _some(shape: Shape) -> Shape:
+    """What a shape that may be nothing is when it is something."""
+    return shape.part if isinstance(shape, Repeated) and shape.at_most == 1 else shape
+
+
+def _json_type(kind: str) -> str:
+    return "number" if kind == "integer" else kind
+
+
+def _type_mark(value: JsonValue, types: Types) -> str:
+    if types == "name":
+        return _json_type(type_of(value))
+    return "true" if isinstance(value, str) else "false"
+
+
+class _TaggedReader:
+    """Reads tagged arguments; made once per parser."""
+
+    def __init__(self, node: TaggedArguments, around: Around) -> None:
+        self._node, self._around = node, around
+        tokens = around.tokens
+        self._open = Pattern((SPACE, *_open_parts(node.open, tokens, None)))
+        self._call_end = Pattern((SPACE, *around.end)) if around.end else None
+        close = tuple(part for item in node.close for part in item.parts(tokens))
+        opening = _first_literal(node.open, tokens)
+        following = [(opening,), *((around.end,) if around.end else ())]
+        self._closed = Pattern((Group("close", close), SPACE, Either((*following, (End(),)))))
+        self._layout = Literal("\n", required=False) in node.close
+        closing = [literal for item in node.close if isinstance(item, Literal) for literal in _spellings(item, tokens)]
+        required = [text for item in node.close if isinstance(item, Literal) and item.required for text in _spellings(item, tokens)]
+        end_literals = _end_literals(around)
+        line = "\n" if self._layout else ""
+        self._line = line
+        self._end_literals = end_literals
+        self._scanner = Scanner(
+            [*required, *(line + text for text in required), *(line + text for text in (opening, *end_literals)), *(closing if False else ())]
+        )
+        self._implicit: dict[tuple[str, ...], Pattern] = {}
+
+    def read(self, source: Source, call: OpenCall) -> Reading[None]:
+        expected, seen = call.expected, set[str]()
+        implicit = self._implied_ends(expected.names)
+        call.write("{")
+        while True:
+            opening = yield from self._open.look(source)
+            if not opening:
+                if self._call_end and not (yield from self._call_end.look(source)):
+                    raise source.error(f"another argument or {_described(self._around.close)}")
+                found = yield from _gap(source)
+                source.take(found)
+                break
+            groups = opening.groupdict()
+            key = html.unescape(groups["key"]) if self._escapes else groups["key"]
+            source.take(opening.end())
+            if key in seen:
+                raise source.error(f"each argument once, but {key!r} stands there again")
+            call.write((", " if seen else "") + json.dumps(key, ensure_ascii=False) + ": ")
+            seen.add(key)
+            yield from self._read_value(source, call, expected.member(key), groups.get("type"), implicit)
+        call.write("}")
+
+    @property
+    def _escapes(self) -> bool:
+        return any(isinstance(node, Key) and node.escape for node in self._node.open)
+
+    def _read_value(
+        self, source: Source, call: OpenCall, expected: Expected, mark: str | None, implicit: Pattern
+    ) -> Reading[None]:
+        is_text = mark in ("true", "string") or (mark is None and expected.takes_any_text)
+        pieces: list[str] = []
+        out: Callable[[str], object] = (lambda text: call.write(escaped(text))) if is_text else pieces.append
+        if is_text:
+            call.write('"')
+        yield from self._raw(source, out, implicit)
+        if is_text:
+            call.write('"')
+        else:
+            call.write(json.dumps(_decoded("".join(pieces), expected, mark), ensure_ascii=False))
+
+    def _raw(self, source: Source, out: Callable[[str], object], implicit: Pattern) -> Reading[None]:
+        start = source.at
+        while True:
+            end, begins = self._scanner.find(source, start)
+            if end > source.at:
+                out(source.take(end))
+            if begins:
+                for pattern in (self._closed, implicit):
+                    found = yield from pattern.look(source)
+                    if found:
+                        source.take(found.end("close"))
+                        return
+                out(source.take(source.at + 1))
+                start = source.at
+                continue
+            if source.ended:
+                raise source.error(_described(self._node.close))
+            yield
+            start = source.at
+
+    def _implied_ends(self, names: tuple[str, ...]) -> Pattern:
+        """Where a value ends although its close is missing: before a known argument, or where the whole call ends."""
+        if names not in self._implicit:
+            around = self._around
+            known = Either(tuple((name,) for name in sorted(names, key=len, reverse=True))) if names else None
+            options: list[tuple[Part, ...]] = []
+            if known:
+                options.append(_open_parts(self._node.open, around.tokens, known))
+            if around.end:
+                behind = [(literal,) for literal in around.behind]
+                options.append((*around.end, SPACE, Either((*behind, (End(),)))))
+            self._implicit[names] = Pattern((Group("close", (self._line,)), Either(tuple(options))) if options else ("\ufdd1",))
+        return self._implicit[names]
+
+
+def _decoded(text: str, expected: Expected, mark: str | None) -> JsonValue:
+    if mark is not None:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            pass
+    return decode(text, expected)
+
+
+def _open_parts(nodes: tuple[TagNode, ...], tokens: frozenset[str], names: Part | None) -> tuple[Part, ...]:
+    parts: list[Part] = []
+    for node in nodes:
+        match node:
+            case Key(allowed=allowed):
+                parts.append(Group("key", (names or Run(allowed),)))
+            case TypeMark():
+                parts.append(Group("type", (Run("a-z", at_most=9),)))
+            case Literal() | Gap():
+                parts += node.parts(tokens)
+    return tuple(parts)
+
+
+def _spellings(node: Literal, tokens: frozenset[str]) -> list[str]:
+    return [marked(spelling, tokens) for spelling in (node.text, *node.also) if spelling]
+
+
+def _first_literal(nodes: tuple[TagNode, ...], tokens: frozenset[str]) -> str:
+    literal = next(node for node in nodes if isinstance(node, Literal) and node.required)
+    return marked(literal.text, tokens)
+
+
+def _end_literals(around: Around) -> tuple[str, ...]:
+    try:
+        return first_literals(around.close, around.tokens)
+    except ValueError:
+        return around.behind
+
+
+def _gap(source: Source) -> Reading[int]:
+    found = yield from Pattern((SPACE,)).look(source)
+    return found.end() if found else source.at
+
+
+def _described(nodes: object) -> str:
+    texts = [repr(node.text) for node in nodes if isinstance(node, Literal) and node.required]  # type: ignore[attr-defined]
+    return " and ".join(texts) or "the end of the call"
