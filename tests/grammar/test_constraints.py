@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from wieldy.core.errors import GrammarError
-from wieldy.grammar import Grammar, Matcher, Tokenizer, choice, json_schema
+from wieldy.grammar import Grammar, Matcher, Tokenizer, choice, json_schema, lark, literal
 
 BYTES = Tokenizer.of_bytes()
 PIECES = Tokenizer(
@@ -249,3 +249,16 @@ def test_going_back_further_than_one_came_is_refused() -> None:
     assert matcher.accept_text("a")
     with pytest.raises(GrammarError, match="Cannot go back 5"):
         matcher.rollback(5)
+
+
+def test_a_grammar_can_be_given_as_text():
+    matcher = Matcher(lark("start: " + literal('a"\x7f') + " /[0-9]+/"), Tokenizer.of_bytes())
+    assert matcher.accept_text('a"\x7f12')
+    assert matcher.is_accepting
+
+
+@pytest.mark.parametrize("text", ["", "start: missing", "start: /[/", 'start: "\ud800"', "x" * 100_000])
+def test_text_that_is_no_grammar_is_refused_in_few_words(text):
+    with pytest.raises(GrammarError) as caught:
+        lark(text)
+    assert len(str(caught.value)) < 1000

@@ -15,6 +15,9 @@ from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.grammar.engine import llguidance
 
+_MAX_MESSAGE = 500
+"""Characters of an engine's message that are passed on: it quotes the line at fault, and that may be a megabyte."""
+
 MAX_STRING_CHARACTERS = 200
 MAX_ARRAY_ITEMS = 20
 """Bounds for what a schema leaves unbounded: a small model that meets no end writes on until its budget is gone."""
@@ -115,12 +118,11 @@ def _of_schema(schema: JsonValue, max_characters: int, max_items: int) -> Gramma
 
 
 def _compiled(text: str) -> Grammar:
-    try:
-        is_error, messages = llguidance().LLMatcher.validate_grammar_with_warnings(text)
-    except UnicodeEncodeError as error:
-        raise GrammarError(f"The constraint holds half of a surrogate pair, which is no text: {error}") from None
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise GrammarError("The constraint holds half of a surrogate pair, which is no text: leave it out.")
+    is_error, messages = llguidance().LLMatcher.validate_grammar_with_warnings(text)
     if is_error:
-        raise GrammarError(f"The constraint cannot be compiled: {messages[0]}")
+        raise GrammarError(f"The constraint cannot be compiled: {messages[0][:_MAX_MESSAGE]}")
     return Grammar(lark=text, unenforced=tuple(messages))
 
 

@@ -175,3 +175,13 @@ RECURSIVE = {
     ),
 }
 """Shapes that contain themselves, as the families of the catalogue have them."""
+
+
+def changed(text: str, chance: random.Random) -> str:
+    """The text with a character left out, doubled, exchanged or put in, or cut off."""
+    position = chance.randint(0, len(text))
+    return (
+        text[:position]
+        + chance.choice(["", chance.choice(ALPHABET), text[position : position + 2]])
+        + text[position + 1 :]
+    )

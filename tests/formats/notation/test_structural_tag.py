@@ -28,9 +28,97 @@ def accepts():
     return accepts
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(patterns | replies, st.integers())
 def test_every_text_of_a_shape_is_accepted(accepts, shape, seed):
     rules = Rules(start=shape)
     text = text_of(shape, rules, random.Random(seed))
     assert accepts(rules, text), (to_structural_tag(rules), text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(sorted(RECURSIVE)), st.integers())
+def test_every_text_of_a_shape_that_contains_itself_is_accepted(accepts, name, seed):
+    rules = RECURSIVE[name]
+    text = text_of(rules.start, rules, random.Random(seed))
+    assert accepts(rules, text), (to_structural_tag(rules), text)
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        (Exact("abc"), "abcd"),
+        (TextWithout(("<a>",)), "x<a>"),
+        (Characters("a-c", at_least=2, at_most=3), "a"),
+        (Characters("^-\\]"), "-"),
+        (Repeated(Exact("a"), at_least=1, at_most=2, between=Exact(",")), "a,a,a"),
+        (Json({"type": "object", "properties": {"a": {"type": "integer"}}}), '{"a": "x"}'),
+        (RECURSIVE["a JSON dialect"].start, "call:f{a:b}<end>"),
+    ],
+)
+def test_what_is_no_text_of_the_shape_is_refused(accepts, shape, text):
+    assert not accepts(Rules(start=shape, named=RECURSIVE["a JSON dialect"].named), text)
+
+
+def test_properties_that_a_schema_does_not_forbid_are_allowed(accepts):
+    assert accepts(Json({"type": "object", "properties": {"a": {"type": "integer"}}}), '{"a": 1, "b": 2}')
+
+
+def test_each_shape_has_its_counterpart():
+    shape = InOrder(
+        (
+            TextWithout(("<call>",)),
+            Repeated(InOrder((Exact("<call>"), Json({"type": "object"}), Exact("</call>"))), between=Exact("\n")),
+            maybe(OneOf((Characters("a-z_", at_most=9), Exact("")))),
+        )
+    )
+    call = {
+        "type": "sequence",
+        "elements": [
+            {"type": "const_string", "value": "<call>"},
+            {"type": "json_schema", "json_schema": {"type": "object"}},
+            {"type": "const_string", "value": "</call>"},
+        ],
+    }
+    more = {"type": "sequence", "elements": [{"type": "const_string", "value": "\n"}, call]}
+    calls = {"type": "sequence", "elements": [call, {"type": "star", "content": more}]}
+    word = {
+        "type": "or",
+        "elements": [{"type": "regex", "pattern": "[a-z\\u{5F}]{1,9}"}, {"type": "const_string", "value": ""}],
+    }
+    assert to_structural_tag(Rules(start=shape)) == {
+        "type": "structural_tag",
+        "format": {
+            "type": "sequence",
+            "elements": [
+                {"type": "any_text", "excludes": ["<call>"]},
+                {"type": "optional", "content": calls},
+                {"type": "optional", "content": word},
+            ],
+        },
+    }
+
+
+def test_a_shape_that_contains_itself_is_an_embedded_grammar():
+    rules = Rules(
+        start=InOrder((Exact("<"), Named("value"))),
+        named={"value": OneOf((Exact("a"), InOrder((Exact("("), Named("value"), Exact(")")))))},
+    )
+    begin, value = to_structural_tag(rules)["format"]["elements"]
+    assert begin == {"type": "const_string", "value": "<"}
+    assert value["type"] == "grammar"
+    assert value["grammar"].startswith("root ::= n-value\n")
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        (Named("nothing"), "nothing"),
+        (TextWithout(("",)), "empty text"),
+        (Repeated(Exact("a"), at_least=3, at_most=2), "at least 3"),
+        (Characters("a", at_least=3, at_most=2), "at least 3"),
+    ],
+)
+def test_a_shape_that_makes_no_sense_is_named(shape, said):
+    with pytest.raises(GrammarError, match=said):
+        to_structural_tag(Rules(start=shape))

@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from wieldy.core.errors import GrammarError
 
 Range = tuple[str, str]
+_Item: TypeAlias = str | tuple[Range, ...] | None
+_DASH = None
+"""A dash that was not escaped: it makes a range where it stands between two characters."""
 
 _ITEM = re.compile(r"\\x\{([0-9a-fA-F]+)\}|\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\(.)|([^\\])", re.DOTALL)
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "0": "\0"}
@@ -47,29 +51,27 @@ def character_class(allowed: str) -> CharacterClass:
         GrammarError: It is empty, or uses what only some engines know.
     """
     is_negated = allowed.startswith("^")
-    items = list(_items(allowed[is_negated:], allowed))
+    items = _items(allowed[is_negated:], allowed)
     ranges: list[Range] = []
     position = 0
     while position < len(items):
-        item = items[position]
-        if isinstance(item, tuple):
-            ranges += item
-            position += 1
-        elif position + 2 < len(items) and items[position + 1] == "-" and isinstance(last := items[position + 2], str):
+        item, is_range = items[position], items[position + 1 : position + 2] == [_DASH]
+        last = items[position + 2] if is_range and position + 2 < len(items) else None
+        if isinstance(item, str) and isinstance(last, str):
             if last < item:
                 raise GrammarError(f"The range {item!r} to {last!r} of the character class [{allowed}] is backwards.")
             ranges.append((item, last))
             position += 3
-        else:
-            ranges.append((item, item))
-            position += 1
+            continue
+        ranges += item if isinstance(item, tuple) else ((item or "-", item or "-"),)
+        position += 1
     if not ranges:
         raise GrammarError(f"A character class names at least one character, found [{allowed}].")
     return CharacterClass(ranges=tuple(ranges), is_negated=is_negated)
 
 
-def _items(inside: str, allowed: str) -> list[str | tuple[Range, ...]]:
-    items: list[str | tuple[Range, ...]] = []
+def _items(inside: str, allowed: str) -> list[_Item]:
+    items: list[_Item] = []
     position = 0
     while position < len(inside):
         match = _ITEM.match(inside, position)
@@ -80,12 +82,12 @@ def _items(inside: str, allowed: str) -> list[str | tuple[Range, ...]]:
     return items
 
 
-def _item(match: re.Match[str], allowed: str) -> str | tuple[Range, ...]:
+def _item(match: re.Match[str], allowed: str) -> _Item:
     braced, two, four, escaped, plain = match.groups()
     if (digits := braced or two or four) is not None:
         return _character(int(digits, 16), allowed)
     if escaped is None:
-        return plain
+        return _DASH if plain == "-" else plain
     if escaped in _SETS:
         return _SETS[escaped]
     if escaped.isalnum() and escaped not in _SHORT:

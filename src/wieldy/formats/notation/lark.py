@@ -28,7 +28,7 @@ from wieldy.grammar import Grammar, lark, literal
 from wieldy.schema.rewrite import rewritten
 
 _MAX_COPIES = 32
-"""Up to so many stops are written out where a part is repeated a limited number of times; above it the engine counts."""
+"""Up to so many stops are written out where a part is repeated a limited number of times; above, the engine counts."""
 _MAX_PAIRS = 64
 """Up to so many patterns may lead from one repetition of a part into the next."""
 
