@@ -6,6 +6,7 @@ import random
 from hypothesis import strategies as st
 
 from wieldy.formats.notation.character_class import character_class
+from wieldy.formats.notation.neighbours import with_single_texts
 from wieldy.formats.shape import (
     Characters,
     Exact,
@@ -71,6 +72,12 @@ replies = st.recursive(
     st.one_of(fenced, st.text("ab </>\n", min_size=1, max_size=3).map(Exact)), _combined, max_leaves=6
 )
 """Shapes with JSON values, each between literals as on a wire."""
+
+
+def sampled(rules: Rules, chance: random.Random) -> str:
+    """Some text of the rules; of two neighbouring texts, which count as one, a marker is not spelled in two halves."""
+    single = with_single_texts(rules)
+    return text_of(single.start, single, chance)
 
 
 def text_of(shape: Shape, rules: Rules, chance: random.Random, depth: int = 0) -> str:

@@ -5,7 +5,7 @@ import pytest
 from gbnf_reader import Recogniser
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from notation_shapes import RECURSIVE, changed, patterns, replies, text_of
+from notation_shapes import RECURSIVE, changed, patterns, replies, sampled
 
 from wieldy.core.errors import GrammarError
 from wieldy.formats.notation import to_gbnf, to_lark
@@ -32,7 +32,7 @@ def printed(rules):
 def test_every_text_of_a_shape_is_accepted(shape, seed):
     rules = Rules(start=shape)
     grammar = printed(rules)
-    text = text_of(shape, rules, random.Random(seed))
+    text = sampled(rules, random.Random(seed))
     assert Recogniser(grammar).accepts(text), (grammar, text)
 
 
@@ -42,7 +42,7 @@ def test_llama_cpp_and_llguidance_are_told_the_same(shape, seed):
     rules, chance = Rules(start=shape), random.Random(seed)
     gbnf, lark = Recogniser(printed(rules)), to_lark(rules)
     for _ in range(4):
-        text = changed(text_of(shape, rules, chance), chance)
+        text = changed(sampled(rules, chance), chance)
         matcher = Matcher(lark, BYTES)
         assert gbnf.accepts(text) is (matcher.accept_text(text) and matcher.is_accepting), (lark.lark, text)
 
@@ -52,7 +52,7 @@ def test_llama_cpp_and_llguidance_are_told_the_same(shape, seed):
 def test_the_engines_agree_on_shapes_that_contain_themselves(name, seed):
     rules, chance = RECURSIVE[name], random.Random(seed)
     gbnf, lark = Recogniser(to_gbnf(rules)), to_lark(rules)
-    text = text_of(rules.start, rules, chance)
+    text = sampled(rules, chance)
     assert gbnf.accepts(text)
     other, matcher = changed(text, chance), Matcher(lark, BYTES)
     assert gbnf.accepts(other) is (matcher.accept_text(other) and matcher.is_accepting), (lark.lark, other)
@@ -140,6 +140,7 @@ def test_properties_that_several_schemas_of_an_all_of_name_are_all_there():
     ("shape", "said"),
     [
         (Named("nothing"), "nothing"),
+        (OneOf(()), "at least one option"),
         (TextWithout(("",)), "empty text"),
         (Repeated(TextWithout(("a",))), "may be empty"),
         (Exact("\ud800"), "surrogate"),

@@ -3,7 +3,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from notation_shapes import RECURSIVE, patterns, replies, text_of
+from notation_shapes import RECURSIVE, patterns, replies, sampled
 
 from wieldy.core.errors import GrammarError
 from wieldy.formats.notation import to_lark
@@ -23,7 +23,7 @@ def accepts(rules, text):
 @given(patterns, st.integers())
 def test_every_text_of_a_shape_of_plain_patterns_is_accepted(shape, seed):
     rules = Rules(start=shape)
-    text = text_of(shape, rules, random.Random(seed))
+    text = sampled(rules, random.Random(seed))
     assert accepts(rules, text), (to_lark(rules).lark, text)
 
 
@@ -31,7 +31,7 @@ def test_every_text_of_a_shape_of_plain_patterns_is_accepted(shape, seed):
 @given(replies, st.integers())
 def test_every_text_of_a_shape_with_json_between_literals_is_accepted(shape, seed):
     rules = Rules(start=shape)
-    text = text_of(shape, rules, random.Random(seed))
+    text = sampled(rules, random.Random(seed))
     assert accepts(rules, text), (to_lark(rules).lark, text)
 
 
@@ -39,7 +39,7 @@ def test_every_text_of_a_shape_with_json_between_literals_is_accepted(shape, see
 @given(st.sampled_from(sorted(RECURSIVE)), st.integers())
 def test_every_text_of_a_shape_that_contains_itself_is_accepted(name, seed):
     rules = RECURSIVE[name]
-    text = text_of(rules.start, rules, random.Random(seed))
+    text = sampled(rules, random.Random(seed))
     assert accepts(rules, text), (to_lark(rules).lark, text)
 
 
@@ -160,6 +160,7 @@ def test_a_pattern_that_the_engine_cannot_read_is_left_out_and_named():
     ("shape", "said"),
     [
         (Named("nothing"), "nothing"),
+        (OneOf(()), "at least one option"),
         (TextWithout(("",)), "empty text"),
         (Characters(""), "at least one character"),
         (Characters("\\p{L}"), "escape"),

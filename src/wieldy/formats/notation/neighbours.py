@@ -10,12 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from wieldy.core.errors import GrammarError
 from wieldy.formats.notation.naming import is_nullable
 from wieldy.formats.shape import InOrder, OneOf, Repeated, Rules, Shape, TextWithout
 
 
 def with_single_texts(rules: Rules) -> Rules:
-    """The same rules, in which no text stands beside another one without the same markers."""
+    """The same rules, in which no text stands beside another one without the same markers.
+
+    Raises:
+        GrammarError: A choice has no option.
+    """
     named = rules.named
     return Rules(
         start=_single(rules.start, named), named={name: _single(shape, named) for name, shape in named.items()}
@@ -26,6 +31,8 @@ def _single(shape: Shape, named: Mapping[str, Shape]) -> Shape:
     match shape:
         case InOrder(parts=inner):
             return _in_order(tuple(_flat(tuple(_single(part, named) for part in inner))), named)
+        case OneOf(options=()):
+            raise GrammarError("A choice needs at least one option, found none.")
         case OneOf(options=options):
             return OneOf(tuple(_single(option, named) for option in options))
         case Repeated(part=part, between=between):
