@@ -17,6 +17,7 @@ from wieldy.core.json import JsonObject, JsonValue, canonical_json
 from wieldy.formats.tool_notations import (
     TYPING,
     GemmaNotation,
+    Parts,
     comment,
     json_text,
     properties,
@@ -171,7 +172,8 @@ def seed_python_def(tool: ToolDefinition) -> str:
     Differs: its template calls every number `int`; here one that need not be whole is `float`.
     """
     required = required_names(tool.input_schema)
-    kinds = {name: python_type(tool.input_schema, place) for name, place, _ in properties(tool.input_schema)}
+    parts = Parts()
+    kinds = {name: python_type(tool.input_schema, place, parts) for name, place, _ in properties(tool.input_schema)}
     lines = ["Function:", f"def {tool.name}({','.join(f'{name}: {kind}' for name, kind in kinds.items())}):"]
     lines += ['    """', f"    {tool.prompt_description.strip()}", ""]
     lines += ["    Args:"] if kinds else []
@@ -184,10 +186,11 @@ def seed_python_def(tool: ToolDefinition) -> str:
 def cohere_python_def(tool: ToolDefinition) -> str:
     """The tool as a Python function in a fence, as Command R knows it."""
     required = required_names(tool.input_schema)
+    parts = Parts()
     head: list[str] = []
     lines: list[str] = []
     for name, place, schema in properties(tool.input_schema):
-        kind = python_type(tool.input_schema, place, word=TYPING)
+        kind = python_type(tool.input_schema, place, parts, word=TYPING)
         kind = kind if name in required else f"Optional[{kind}]"
         head.append(f"{name}: {kind}" if name in required else f"{name}: {kind} = None")
         lines.append(f"        {name} ({kind}): {words(schema.get('description'))}")
@@ -198,7 +201,7 @@ def cohere_python_def(tool: ToolDefinition) -> str:
 
 def typescript_type(tool: ToolDefinition) -> str:
     """The tool as a TypeScript function type with comments, as in a namespace of harmony."""
-    members = typescript_members(tool.input_schema)
+    members = typescript_members(tool.input_schema, (), Parts())
     signature = f"(_: {{\n{members}}})" if members else "()"
     return f"{comment(tool.prompt_description)}type {tool.name} = {signature} => any;"
 
@@ -262,6 +265,6 @@ def _element(name: str, value: JsonValue) -> str:
 
 
 def _declaration(tool: ToolDefinition, *, quote: str, always_described: bool = False) -> str:
-    writer = GemmaNotation(document=tool.input_schema, quote=quote, always_described=always_described)
+    writer = GemmaNotation(document=tool.input_schema, quote=quote, always_described=always_described, parts=Parts())
     fields = [f"description:{quote}{tool.prompt_description}{quote}", f"parameters:{{{writer.parameters()}}}"]
     return f"declaration:{tool.name}{{{','.join(fields)}}}"

@@ -1,8 +1,8 @@
 """Schemas in notations that are not JSON Schema: Python types, TypeScript types, Gemma's declarations.
 
 They say names, types, choices and descriptions; bounds and patterns have no words there. References are followed, and
-below `MAX_NESTING` stands "anything", so that a schema which contains itself ends. Nothing is validated, and no schema,
-however odd, raises.
+below `MAX_NESTING` and beyond `MAX_PARTS` stands "anything", so that a schema which contains itself ends. Nothing is
+validated, and no schema, however odd, raises.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from wieldy.schema.resolve import Location, alternatives, at, conjunction, merge
 
 MAX_NESTING = 4
 """How deep a schema is followed."""
+
+MAX_PARTS = 1000
+"""How many parts of one tool's schema are followed: references make large trees of small documents."""
 
 PYTHON = {
     "string": "str",
@@ -70,6 +73,18 @@ def required_names(schema: JsonObject) -> frozenset[str]:
     return frozenset(name for name in required if isinstance(name, str)) if isinstance(required, list) else frozenset()
 
 
+class Parts:
+    """Counts the parts of one schema that were followed."""
+
+    def __init__(self) -> None:
+        self._left = MAX_PARTS
+
+    def may_follow(self, nesting: int) -> bool:
+        """Whether one more part may be followed, so deep down; it then counts."""
+        self._left -= 1
+        return nesting <= MAX_NESTING and self._left >= 0
+
+
 def _types(schema: JsonObject) -> list[str]:
     kinds = schema.get("type")
     return [kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(kind, str)]
@@ -83,19 +98,25 @@ def _item_place(document: JsonObject, location: Location) -> Location | None:
     )
 
 
-def python_type(document: JsonObject, location: Location, *, nesting: int = 0, word: Mapping[str, str] = PYTHON) -> str:
+def python_type(
+    document: JsonObject, location: Location, parts: Parts, *, nesting: int = 0, word: Mapping[str, str] = PYTHON
+) -> str:
     """The type as an annotation."""
-    if nesting > MAX_NESTING:
+    if not parts.may_follow(nesting):
         return "Any"
     branches = alternatives(document, location)
-    kinds = [python_type(document, branch, nesting=nesting + 1, word=word) for branch in branches]
+    kinds = [python_type(document, branch, parts, nesting=nesting + 1, word=word) for branch in branches]
     schema = merged(document, location)
-    kinds = kinds or [_python_word(document, location, kind, nesting, word) for kind in _types(schema)]
+    kinds = kinds or [
+        _python_word(document, location, parts, kind, nesting=nesting, word=word) for kind in _types(schema)
+    ]
     kinds = list(dict.fromkeys(kinds)) or ["Any"]
     return kinds[0] if len(kinds) == 1 else f"Union[{', '.join(kinds)}]"
 
 
-def _python_word(document: JsonObject, location: Location, kind: str, nesting: int, word: Mapping[str, str]) -> str:
+def _python_word(
+    document: JsonObject, location: Location, parts: Parts, kind: str, *, nesting: int, word: Mapping[str, str]
+) -> str:
     name = word.get(kind, "Any")
     if word is PYTHON:
         return name
@@ -104,7 +125,7 @@ def _python_word(document: JsonObject, location: Location, kind: str, nesting: i
     if kind != "array":
         return name
     items = _item_place(document, location)
-    return f"List[{python_type(document, items, nesting=nesting + 1, word=word) if items else 'Any'}]"
+    return f"List[{python_type(document, items, parts, nesting=nesting + 1, word=word) if items else 'Any'}]"
 
 
 def comment(text: str) -> str:
@@ -112,42 +133,42 @@ def comment(text: str) -> str:
     return "".join(f"// {line}\n" for line in text.splitlines())
 
 
-def typescript_members(document: JsonObject, location: Location = (), nesting: int = 0) -> str:
+def typescript_members(document: JsonObject, location: Location, parts: Parts, *, nesting: int = 0) -> str:
     """The members of an object in TypeScript, a line each, with their comments."""
     required = required_names(merged(document, location))
     lines: list[str] = []
     for name, place, schema in properties(document, location):
         key = name if name.isidentifier() else json_text(name)
         default = f" // default: {json_text(schema['default'])}" if "default" in schema else ""
-        kind = _typescript(document, place, nesting + 1)
+        kind = _typescript(document, place, parts, nesting + 1)
         need = "" if name in required else "?"
         lines.append(f"{comment(words(schema.get('description')))}{key}{need}: {kind},{default}\n")
     return "".join(lines)
 
 
-def _typescript(document: JsonObject, location: Location, nesting: int) -> str:
-    if nesting > MAX_NESTING or isinstance(at(document, location), bool):
+def _typescript(document: JsonObject, location: Location, parts: Parts, nesting: int) -> str:
+    if not parts.may_follow(nesting) or isinstance(at(document, location), bool):
         return "any"
     branches = alternatives(document, location)
     schema = merged(document, location)
     choices = [schema["const"]] if "const" in schema else schema.get("enum")
     if branches:
-        kinds = [_typescript(document, branch, nesting + 1) for branch in branches]
+        kinds = [_typescript(document, branch, parts, nesting + 1) for branch in branches]
     elif isinstance(choices, list) and choices:
         kinds = [json_text(choice) for choice in choices]
     else:
-        kinds = [_typescript_word(document, location, kind, nesting) for kind in _types(schema)]
+        kinds = [_typescript_word(document, location, parts, kind, nesting=nesting) for kind in _types(schema)]
     return " | ".join(dict.fromkeys(kinds)) or "any"
 
 
-def _typescript_word(document: JsonObject, location: Location, kind: str, nesting: int) -> str:
+def _typescript_word(document: JsonObject, location: Location, parts: Parts, kind: str, *, nesting: int) -> str:
     if kind == "object":
-        members = typescript_members(document, location, nesting)
+        members = typescript_members(document, location, parts, nesting=nesting)
         return f"{{\n{members}}}" if members else "object"
     items = _item_place(document, location) if kind == "array" else None
     if items is None:
         return _TYPESCRIPT.get(kind, "any")
-    item = _typescript(document, items, nesting + 1)
+    item = _typescript(document, items, parts, nesting + 1)
     return f"({item})[]" if " | " in item else f"{item}[]"
 
 
@@ -158,13 +179,14 @@ class GemmaNotation:
     document: JsonObject
     quote: str
     always_described: bool
+    parts: Parts
 
     def parameters(self) -> str:
         """The tool's arguments."""
         return ",".join(self._shape((), {**merged(self.document, ()), "type": "object"}, 0))
 
     def _schema(self, location: Location, nesting: int, *, always_described: bool = False) -> str:
-        if nesting > MAX_NESTING:
+        if not self.parts.may_follow(nesting):
             return ""
         schema = merged(self.document, location)
         branches = alternatives(self.document, location)
