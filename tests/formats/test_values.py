@@ -176,6 +176,8 @@ def test_hostile_texts_stay_text_and_cost_no_more_than_their_length() -> None:
         (None, {"type": ["string", "null"]}, "json", "null"),
         (None, {"type": ["string", "null"]}, "python", "null"),
         (None, {"type": ["string", "null"]}, "python-scalars", "null"),
+        ([None], either(STRING, ARRAY), "python", "[null]"),
+        ({"a": None}, ANY, "python", '{"a": null}'),
         (2.5, NUMBER, "python", "2.5"),
     ],
 )

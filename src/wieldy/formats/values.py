@@ -66,16 +66,15 @@ def decode(text: str, expected: Expected) -> JsonValue:
 def encode(value: JsonValue, expected: Expected, *, spelling: Spelling = "json") -> str:
     """The text that stands for the value: a string as it is, anything else in the given spelling.
 
-    Null beside a string is `null` in every spelling, because it is read back from no other word.
+    Null, objects and arrays beside a string are JSON in every spelling, because they are read back from nothing else.
     """
     if isinstance(value, str):
         return value
-    is_scalar = not isinstance(value, dict | list)
-    if spelling == "json" or (spelling == "python-scalars" and not is_scalar):
-        return json.dumps(value, ensure_ascii=False)
-    if value is None and "string" in expected.types and "null" in expected.admitted.named:
-        return "null"
-    return repr(value)
+    is_container = isinstance(value, dict | list)
+    is_json = spelling == "json" or (is_container and spelling == "python-scalars")
+    if not is_json and (is_container or value is None):
+        is_json = "string" in expected.admitted.types
+    return json.dumps(value, ensure_ascii=False) if is_json else repr(value)
 
 
 def is_carried(value: JsonValue, expected: Expected, *, spelling: Spelling = "json") -> bool:
