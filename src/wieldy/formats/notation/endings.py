@@ -6,14 +6,22 @@ Where that holds, a pattern may safely end there although others follow (`pieces
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TypeAlias
 
 from wieldy.formats.notation.character_class import character_class
 from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout
 
 _ENDED_JSON = frozenset({"object", "array", "string", "boolean", "null"})
 _OF_NUMBERS = "0123456789.eE+-"
+
+_Way: TypeAlias = str | Characters | TextWithout | Json
+"""How a text that could have ended may go on: with this text, or with more of such a run."""
+
+
+class _UnknownError(Exception):
+    """Nothing certain can be said about the shape."""
 
 
 def has_plain_end(shape: Shape, named: Mapping[str, Shape]) -> bool:
@@ -23,88 +31,110 @@ def has_plain_end(shape: Shape, named: Mapping[str, Shape]) -> bool:
         shape: What may be written.
         named: The shapes of the names that may be looked into: those that do not contain themselves.
     """
+    try:
+        return not _ways_on(_flat(shape, named), named)
+    except _UnknownError:
+        return False
+
+
+def _flat(shape: Shape, named: Mapping[str, Shape]) -> list[Shape]:
+    """The shapes that come one after the other, neighbouring literals as one."""
     match shape:
-        case Exact(text=text):
-            return bool(text)
-        case Characters(at_least=at_least, at_most=at_most):
-            return 0 < at_least == at_most
-        case Json(schema=schema):
-            return schema.get("type") in _ENDED_JSON
         case InOrder(parts=inner):
-            return _ends_in_order(inner, named)
-        case OneOf(options=inner):
-            return all(has_plain_end(option, named) for option in inner) and _diverge(inner, named)
-        case Named(name=name):
-            return name in named and has_plain_end(named[name], named)
+            found: list[Shape] = []
+            for part in (deep for outer in inner for deep in _flat(outer, named)):
+                if isinstance(part, Exact) and found and isinstance(last := found[-1], Exact):
+                    found[-1] = Exact(last.text + part.text)
+                else:
+                    found.append(part)
+            return found
+        case Named(name=name) if name in named:
+            return _flat(named[name], named)
+        case Named():
+            raise _UnknownError
         case _:
-            return False
+            return [shape]
 
 
-def _ends_in_order(inner: Sequence[Shape], named: Mapping[str, Shape]) -> bool:
-    is_open: Shape | None = None
-    for part in inner:
-        if is_open is not None:
-            if not (isinstance(part, Exact) and part.text and _closes(part.text, is_open, named)):
-                return False
-            is_open = None
-        elif not has_plain_end(part, named):
-            is_open = part
-    return is_open is None and bool(inner)
+def _ways_on(parts: Sequence[Shape], named: Mapping[str, Shape]) -> list[_Way]:
+    """The ways in which a text of the parts, one after the other, may go on to be a longer text of them."""
+    ways: list[_Way] = []
+    for part in parts:
+        if isinstance(part, Characters | TextWithout | Json):
+            if ways:
+                raise _UnknownError
+            ways = _of_leaf(part)
+            continue
+        beginnings = _beginnings([part], named)
+        if not all(_closes(text, way) for text in beginnings for way in ways):
+            raise _UnknownError
+        own = _of_composed(part, beginnings, named)
+        ways = [*ways, *beginnings, *own] if isinstance(part, Repeated) and not part.at_least else own
+    return ways
 
 
-def _closes(text: str, shape: Shape, named: Mapping[str, Shape]) -> bool:
-    match shape:
+def _of_leaf(part: Characters | TextWithout | Json) -> list[_Way]:
+    match part:
+        case Characters(at_least=least, at_most=most) if 0 < least == most:
+            return []
+        case Json(schema=schema) if schema.get("type") in _ENDED_JSON:
+            return []
+        case _:
+            return [part]
+
+
+def _of_composed(part: Shape, beginnings: Sequence[str], named: Mapping[str, Shape]) -> list[_Way]:
+    match part:
+        case OneOf(options=options):
+            if not _diverge(beginnings):
+                raise _UnknownError
+            return [way for option in options for way in _ways_on(_flat(option, named), named)]
+        case Repeated(part=inner, between=between, at_most=most):
+            ways = _ways_on(_flat(inner, named), named)
+            if most == 1:
+                return ways
+            again = beginnings if between is None else _beginnings(_flat(InOrder((between, inner)), named), named)
+            if not all(_closes(text, way) for text in again for way in ways):
+                raise _UnknownError
+            return [*ways, *again]
+        case _:
+            return []
+
+
+def _closes(text: str, way: _Way) -> bool:
+    """Whether a text that goes on with the literal cannot be one that goes on that way."""
+    match way:
+        case str():
+            return not text.startswith(way) and not way.startswith(text)
         case Characters(allowed=allowed):
-            return text[0] not in character_class(allowed)
+            return text[:1] not in character_class(allowed)
         case Json():
-            return text[0] not in _OF_NUMBERS
+            return text[:1] not in _OF_NUMBERS
         case TextWithout(markers=markers):
-            return any(text.startswith(marker) and not _overlaps_itself(marker) for marker in markers)
-        case Repeated(part=part, between=between):
-            is_plain = has_plain_end(part, named) and (between is None or has_plain_end(between, named))
-            return (
-                is_plain
-                and _diverge([Exact(text), part if between is None else between], named)
-                and _diverge([Exact(text), part], named)
-            )
-        case _:
-            return False
+            ends = [text.find(marker) + len(marker) for marker in markers if marker in text]
+            return any(not _overlaps_itself(text[:end]) for end in ends)
 
 
-def _overlaps_itself(marker: str) -> bool:
-    return any(marker.startswith(marker[start:]) for start in range(1, len(marker)))
+def _overlaps_itself(text: str) -> bool:
+    return any(text.startswith(text[start:]) for start in range(1, len(text)))
 
 
-def _diverge(options: Sequence[Shape], named: Mapping[str, Shape]) -> bool:
-    """Whether the literal beginnings of the options are known and none is the beginning of another one's."""
-    beginnings: list[str] = []
-    for option in options:
-        found = _beginnings(option, named)
-        if found is None:
-            return False
-        beginnings += found
-    beginnings.sort()
-    return not any(later.startswith(earlier) for earlier, later in itertools.pairwise(beginnings))
+def _diverge(beginnings: Sequence[str]) -> bool:
+    """Whether none of the texts is the beginning of another one."""
+    return not any(later.startswith(earlier) for earlier, later in pairwise(sorted(beginnings)))
 
 
-def _beginnings(shape: Shape, named: Mapping[str, Shape]) -> list[str] | None:
-    match shape:
-        case Exact(text=text):
+def _beginnings(parts: Sequence[Shape], named: Mapping[str, Shape]) -> list[str]:
+    """Literals with one of which every text of the parts begins, as long as they can be told; none is empty."""
+    match parts:
+        case [Exact(text=text), *rest] if text:
+            following = rest[0] if rest else None
+            if isinstance(following, OneOf):
+                return [text + more for more in _beginnings([following], named)]
             return [text]
-        case InOrder(parts=inner) if inner:
-            exact = "".join(_leading_texts(inner))
-            return [exact] if exact else _beginnings(inner[0], named)
-        case OneOf(options=inner):
-            found = [_beginnings(option, named) for option in inner]
-            return None if None in found else [text for texts in found if texts is not None for text in texts]
-        case Named(name=name):
-            return _beginnings(named[name], named) if name in named else None
+        case [OneOf(options=options), *_]:
+            return [text for option in options for text in _beginnings(_flat(option, named), named)]
+        case [Repeated(part=inner, at_most=most), *_] if most != 0:
+            return _beginnings(_flat(inner, named), named)
         case _:
-            return None
-
-
-def _leading_texts(inner: Sequence[Shape]) -> Iterator[str]:
-    for part in inner:
-        if not isinstance(part, Exact):
-            return
-        yield part.text
+            raise _UnknownError

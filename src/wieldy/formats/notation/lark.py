@@ -32,6 +32,9 @@ _MAX_COPIES = 32
 _MAX_PAIRS = 64
 """Up to so many patterns may lead from one repetition of a part into the next."""
 
+_MAX_PATTERN = 2000
+"""A pattern up to this length is repeated within one terminal."""
+
 
 def to_lark(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) -> Grammar:
     """A grammar that accepts every text of the rules.
@@ -158,7 +161,8 @@ class _Writer:
         """Of a large part the end is cut from its next beginning: otherwise every end would meet every beginning."""
         pieces = self._pieces(part)
         pairs = len({*pieces.out.values()}) * len({*pieces.into.values()})
-        if pairs > _MAX_PAIRS and has_plain_end(part, self._open_names):
+        is_large = pairs > _MAX_PAIRS or len(pieces.through or "") > _MAX_PATTERN
+        if is_large and has_plain_end(part, self._open_names):
             return in_order(pieces, at(Stop("")))
         return pieces
 
