@@ -8,7 +8,7 @@ from importlib import import_module
 
 from wieldy.core.errors import UsageError
 from wieldy.formats.format import ChatFormat
-from wieldy.schema import nearest
+from wieldy.schema import nearest_names
 
 _CATALOGUE = {
     "hermes": "hermes:HERMES",
@@ -33,6 +33,11 @@ def get(name: str) -> ChatFormat:
     """
     place = _CATALOGUE.get(name)
     if place is None:
-        raise UsageError(f"There is no chat format {name!r}. Known formats: {', '.join(names())}.")
+        raise UsageError(f"There is no chat format {name!r}{_did_you_mean(name)}. There are: {', '.join(names())}.")
     module, constant = place.split(":")
     return getattr(import_module(f"wieldy.formats.catalogue.{module}"), constant)
+
+
+def _did_you_mean(name: str) -> str:
+    alike = nearest_names(name, names(), most=3)
+    return f"; did you mean {' or '.join(map(repr, alike))}?" if alike else ""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from wieldy.core.calls import AUTO, InvalidToolCall, ToolChoice
+from wieldy.core.calls import AUTO, InvalidToolCall, ToolCall, ToolChoice
 from wieldy.core.errors import UsageError
 from wieldy.core.messages import Message, messages_from
 from wieldy.formats.events import Reply, reply_of
 from wieldy.formats.nodes import WrittenCall
 from wieldy.formats.parser import Parser
+from wieldy.formats.reply import CallsInReasoning, Choice, ReadOptions, ReplyParts, WireLike
 from wieldy.formats.shape import Rules, Shape
 from wieldy.formats.tool_index import ToolIndex, ToolLike
 from wieldy.formats.turns import ReplyPlace, Turns
-from wieldy.formats.wire import CallsInReasoning, Choice, ReadOptions, ReplyParts, WireLike
 from wieldy.grammar import Grammar
 
 Messages: TypeAlias = str | Iterable[Message | Mapping[str, Any]]
@@ -98,6 +98,8 @@ class ChatFormat:
         """The conversation as text.
 
         Args:
+            messages: Messages, OpenAI-style dictionaries, or one text from the user.
+            tools: The tools on offer.
             generation_prompt: Whether to go on to where the assistant's next words begin; None for: unless the last
                 message is the assistant's.
 
@@ -120,7 +122,7 @@ class ChatFormat:
     ) -> str:
         """The text that a model writes for this message, without what ends its turn; not checked for losses."""
         (message,) = messages_from([reply])
-        return self._write(message, ToolIndex(tools), calls_before=0, prompt=prompt)
+        return self._write(message, ToolIndex(tools), ReplyPlace(prefill=prompt or ""))
 
     def losses(
         self, reply: Message | Mapping[str, Any], tools: Iterable[ToolLike] = (), *, prompt: str | None = None
@@ -128,7 +130,7 @@ class ChatFormat:
         """What of the message the wire cannot carry: what does not come back when it is written and read."""
         (message,) = messages_from([reply])
         index = ToolIndex(tools)
-        text = self._write(message, index, calls_before=0, prompt=prompt)
+        text = self._write(message, index, ReplyPlace(prefill=prompt or ""))
         return self._differences(message, self.parse(text, index.definitions, prompt=prompt or ""))
 
     def grammar(
@@ -143,6 +145,7 @@ class ChatFormat:
         """A constraint that lets a model write only what the parser reads, calls of these tools included.
 
         Args:
+            tools: The tools on offer.
             tool_choice: Whether it may, must or must not call, or which tool it must.
             at_most: How many calls; None for as many as the wire carries.
             prompt: What the model was given, or its end.
@@ -153,7 +156,7 @@ class ChatFormat:
             GrammarError: The engine refuses the grammar.
         """
         # Compiling grammars needs the optional engine, which parsing does not.
-        from wieldy.formats.notation.lark import to_lark
+        from wieldy.formats.notation.lark import to_lark  # noqa: PLC0415
 
         rules = self.rules(tools, tool_choice=tool_choice, at_most=at_most, prompt=prompt)
         return to_lark(rules, special_tokens=special_tokens or {})
@@ -191,26 +194,28 @@ class ChatFormat:
         before, found, reply = text.rpartition(opening)
         return (before + found, reply) if opening and found else ("", text)
 
-    def _write(self, message: Message, index: ToolIndex, *, calls_before: int, prompt: str | None) -> str:
+    def _write(self, message: Message, index: ToolIndex, place: ReplyPlace) -> str:
         calls: list[WrittenCall] = []
-        for position, call in enumerate(message.calls):
-            if isinstance(call, InvalidToolCall):
-                continue
-            calls.append(
-                WrittenCall(
-                    name=call.name,
-                    arguments=call.arguments,
-                    index=position,
-                    number=calls_before + position,
-                    provider_id=call.provider_id,
-                    expected=index.expected(call.name),
+        for call in message.calls:
+            number = place.calls_before + len(calls)
+            ids = place.wire_ids[len(calls) : len(calls) + 1] or (self.turns.wire_id(call, number),)
+            if isinstance(call, ToolCall):
+                calls.append(
+                    WrittenCall(
+                        name=call.name,
+                        arguments=call.arguments,
+                        index=len(calls),
+                        number=number,
+                        wire_id=ids[0],
+                        came_with_id=call.provider_id is not None,
+                        expected=index.expected(call.name),
+                    )
                 )
-            )
         parts = ReplyParts(reasoning=message.reasoning, content=message.text, calls=tuple(calls))
-        return self.wire.write(parts, self.wire.start(prompt))
+        return self.wire.write(parts, self.wire.start(place.prefill))
 
     def _write_checked(self, message: Message, place: ReplyPlace, index: ToolIndex) -> str:
-        text = self._write(message, index, calls_before=place.calls_before, prompt=place.prefill)
+        text = self._write(message, index, place)
         lost = self._differences(message, self.parse(text, index.definitions, prompt=place.prefill))
         if lost:
             raise UsageError(
@@ -221,7 +226,9 @@ class ChatFormat:
 
     def _differences(self, message: Message, reply: Reply) -> tuple[str, ...]:
         lost: list[str] = []
-        calls = [call for call in message.calls if not isinstance(call, InvalidToolCall)]
+        calls = [call for call in message.calls if isinstance(call, ToolCall)]
+        if len(calls) < len(message.calls):
+            lost.append("a call that could not be read is left out")
         if len(reply.calls) != len(calls):
             lost.append(f"{len(calls)} calls were written, {len(reply.calls)} come back")
         for written, read in zip(calls, reply.calls, strict=False):
@@ -234,8 +241,3 @@ class ChatFormat:
         if reply.reasoning != message.reasoning:
             lost.append(f"the reasoning {message.reasoning!r} comes back as {reply.reasoning!r}")
         return tuple(lost)
-
-
-def invalid_calls(message: Message) -> Sequence[InvalidToolCall]:
-    """The calls of the message that could not be read; no wire can carry them."""
-    return [call for call in message.calls if isinstance(call, InvalidToolCall)]

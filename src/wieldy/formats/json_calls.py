@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from wieldy.core.calls import ToolDefinition
 from wieldy.formats.json_text import peek, read_string, read_value
-from wieldy.formats.nodes import Around, Reader, WrittenCall, written_id
+from wieldy.formats.nodes import Around, Reader, WrittenCall
 from wieldy.formats.pattern import SPACE, Either, Part, Pattern
 from wieldy.formats.shape import Characters, Exact, InOrder, Json, Shape
 from wieldy.formats.sink import OpenCall
@@ -54,7 +54,7 @@ class JsonCall:
     Attributes:
         fields: Role and key of each member, in the order in which they are written.
         also: Other keys that are read.
-        id_length: How many digits an id has at least when it must be made up.
+        id_length: How many letters and digits grammars give an id.
     """
 
     fields: tuple[tuple[Role, str], ...] = (("name", "name"), ("arguments", "arguments"))
@@ -66,7 +66,7 @@ class JsonCall:
         values: dict[Role, str] = {
             "name": _json(call.name),
             "arguments": written_json(call),
-            "id": _json(written_id(call, self.id_length)),
+            "id": _json(call.wire_id),
         }
         return "{" + ", ".join(f"{_json(key)}: {values[role]}" for role, key in self.fields) + "}"
 
@@ -96,7 +96,7 @@ class JsonCall:
                 case "arguments":
                     parts.append(Json(tool.input_schema))
                 case "id":
-                    letters = Characters("a-zA-Z0-9", at_least=self.id_length, at_most=max(9, self.id_length))
+                    letters = Characters("a-zA-Z0-9", at_least=self.id_length, at_most=self.id_length)
                     parts += [Exact('"'), letters, Exact('"')]
         return InOrder((*parts, Exact("}")))
 
@@ -200,4 +200,3 @@ def _expect(source: Source, character: str) -> Reading[None]:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-

@@ -70,7 +70,7 @@ def _begin_value(source: Source, out: Out, character: str, closers: list[str], w
     if character == '"':
         yield from read_string(source, out)
         return "':'" if wanted.startswith("a name") else _after_value(closers)
-    if wanted == f"a value or '{character}'" or wanted == f"a name or '{character}'":
+    if wanted in (f"a value or '{character}'", f"a name or '{character}'"):
         return _punctuation(source, out, character, closers, wanted)
     if wanted.startswith("a name"):
         raise source.error(wanted + " in double quotes")

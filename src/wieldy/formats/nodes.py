@@ -14,11 +14,11 @@ from typing import Protocol, TypeAlias
 
 from wieldy.core.calls import ToolDefinition
 from wieldy.core.json import JsonObject
+from wieldy.formats.expected import Expected
 from wieldy.formats.pattern import SPACE, Either, Group, Part, Run
 from wieldy.formats.shape import Characters, Exact, InOrder, Shape, maybe
 from wieldy.formats.sink import OpenCall
 from wieldy.formats.source import TOKEN, Reading, Source
-from wieldy.formats.expected import Expected
 
 NAME = r"^\s<>(){}\[\]\"'|=:,"
 """What the name of a tool may be written with, where the wire does not say: the inside of a character class."""
@@ -31,7 +31,8 @@ class WrittenCall:
     Attributes:
         index: Which call of the reply it is, counted from 0.
         number: Which call of the conversation it is, counted from 0.
-        provider_id: The id that the wire shall carry, if it carries one.
+        wire_id: What the call is called on the wire, if that has ids.
+        came_with_id: Whether the model or a provider gave it an id.
         expected: The schema of the arguments.
     """
 
@@ -39,7 +40,8 @@ class WrittenCall:
     arguments: JsonObject
     index: int
     number: int
-    provider_id: str | None
+    wire_id: str
+    came_with_id: bool
     expected: Expected
 
 
@@ -148,7 +150,7 @@ class CallId:
     Attributes:
         nodes: What it is spelled with; empty for an opaque id.
         allowed: With which characters an opaque id is read.
-        length: How many characters an opaque id has at least when it must be made up of the call's number.
+        length: How many letters and digits grammars give an opaque id.
     """
 
     nodes: tuple[Flat, ...] = ()
@@ -156,8 +158,8 @@ class CallId:
     length: int = field(default=9, kw_only=True)
 
     def write(self, call: WrittenCall) -> str:
-        """The id that the call came with, or one made of its number."""
-        return write_flat(self.nodes, call) or written_id(call, self.length)
+        """The id."""
+        return call.wire_id
 
     def parts(self, tokens: frozenset[str]) -> tuple[Part, ...]:
         """The id, kept as `id`."""
@@ -167,18 +169,18 @@ class CallId:
         """Its nodes, or letters and digits of its usual length."""
         if self.nodes:
             return shapes_of(self.nodes, name)
-        return (Characters("a-zA-Z0-9", at_least=self.length, at_most=max(self.length, 9)),)
+        return (Characters("a-zA-Z0-9", at_least=self.length, at_most=self.length),)
 
 
 @dataclass(frozen=True, slots=True)
 class WithId:
-    """What stands there only if the call has an id: written then, and read if it stands there."""
+    """What stands there only if the call came with an id."""
 
     nodes: tuple[Flat, ...]
 
     def write(self, call: WrittenCall) -> str:
         """The nodes, or nothing."""
-        return "" if call.provider_id is None else write_flat(self.nodes, call)
+        return write_flat(self.nodes, call) if call.came_with_id else ""
 
     def parts(self, tokens: frozenset[str]) -> tuple[Part, ...]:
         """The nodes, or nothing."""
@@ -187,11 +189,6 @@ class WithId:
     def shapes(self, name: str) -> tuple[Shape, ...]:
         """The nodes, or nothing."""
         return (maybe(InOrder(shapes_of(self.nodes, name))),)
-
-
-def written_id(call: WrittenCall, length: int) -> str:
-    """The call's id on the wire: the one that it came with, or its number in the conversation."""
-    return call.provider_id or f"{call.number:0{length}d}"
 
 
 Flat: TypeAlias = Literal | Gap | Name | Index | CallId | WithId

@@ -41,6 +41,7 @@ class Parser:
         """The events that the next piece of text brings.
 
         Args:
+            piece: Any number of characters.
             is_token: Whether the piece is one special token; only looked at if the parser knows tokens.
 
         Raises:

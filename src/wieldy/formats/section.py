@@ -140,7 +140,9 @@ class SectionReader:
 
     def __init__(self, section: Section, names: Sequence[str], tokens: frozenset[str], marks: Sequence[str]) -> None:
         call, self._section = section.call, section
-        known: Part = Either(tuple((name,) for name in sorted(names, key=len, reverse=True))) if names else Run(r"\w.\-")
+        known: Part = (
+            Either(tuple((name,) for name in sorted(names, key=len, reverse=True))) if names else Run(r"\w.\-")
+        )
         first_of_call = _first(call.head, tokens)
         closing = _marks(section.close, tokens)
         self._holds_many = bool(section.open)
@@ -207,11 +209,11 @@ class SectionReader:
             if (yield from self._begins.look(source)):
                 yield from self._read_call(source, sink)
                 continue
-            if self._between and (between := (yield from self._between.look(source))):
-                if between.end() > source.at:
-                    source.begin("markup")
-                    source.take(between.end())
-                    continue
+            between = (yield from self._between.look(source)) if self._between else None
+            if between and between.end() > source.at:
+                source.begin("markup")
+                source.take(between.end())
+                continue
             if noise is None:
                 noise = source.error(f"a call or {described(self._section.close)}")
                 yield from source.tell(noise)

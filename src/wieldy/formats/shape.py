@@ -23,10 +23,10 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """A run of characters of one class.
+    r"""A run of characters of one class.
 
     Attributes:
-        allowed: The inside of a character class of a regular expression: `a-zA-Z0-9_`, or `^"\\\\` for its opposite.
+        allowed: The inside of a character class of a regular expression: `a-zA-Z0-9_`, or `^"\\` for its opposite.
         at_most: None for any number.
     """
 

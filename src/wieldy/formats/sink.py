@@ -13,9 +13,9 @@ from wieldy.core.calls import InvalidToolCall, ToolCall
 from wieldy.core.events import ReasoningDelta, TextDelta
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.formats.events import ArgumentsDelta, CallOpened, ParseEvent, Problem
+from wieldy.formats.expected import Expected
 from wieldy.formats.source import Source, WireError
 from wieldy.formats.tool_index import ToolIndex
-from wieldy.formats.expected import Expected
 
 
 class Sink:
@@ -127,7 +127,7 @@ class OpenCall:
         return bool(self._parts)
 
     def close(self) -> None:
-        """The call is complete: it becomes a `ToolCall`, or an `InvalidToolCall` if its arguments are no JSON object."""
+        """The call is complete: a `ToolCall`, or an `InvalidToolCall` if its arguments are no JSON object."""
         if not self._parts:
             self.write("{}")
         if self.name is None:
@@ -164,9 +164,9 @@ def read_object(text: str) -> JsonObject:
         ValueError: It is none, a name stands in it twice, or it holds a number that JSON does not have.
     """
     value: JsonValue = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
-    if not isinstance(value, dict):
-        raise ValueError(f"the arguments are {text[:40]!r}")
-    return value
+    if isinstance(value, dict):
+        return value
+    raise ValueError(f"the arguments are {text[:40]!r}")
 
 
 def _object(pairs: list[tuple[str, JsonValue]]) -> JsonObject:

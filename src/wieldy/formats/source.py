@@ -117,10 +117,8 @@ class Source:
     def _close_span(self, end: int) -> None:
         if end <= self._start:
             return
-        if self._spans and self._spans[-1].kind == self._kind:
-            start = self._spans.pop().start
-        else:
-            start = self._start
+        joins = self._spans and self._spans[-1].kind == self._kind
+        start = self._spans.pop().start if joins else self._start
         self._spans.append(Span(kind=self._kind, start=start, end=end))
         self._start = end
 

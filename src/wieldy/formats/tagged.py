@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOfThese
 from typing import TypeAlias
@@ -17,12 +17,12 @@ from typing import TypeAlias
 from wieldy.core.calls import ToolDefinition
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.formats.events import escaped
+from wieldy.formats.expected import Expected
 from wieldy.formats.nodes import Around, Gap, Literal, Reader, WrittenCall, first_literals, marked
 from wieldy.formats.pattern import SPACE, Either, End, Group, Part, Pattern, Run, Scanner
 from wieldy.formats.shape import Exact, InOrder, Json, OneOf, Repeated, Shape, TextWithout, maybe
 from wieldy.formats.sink import OpenCall
 from wieldy.formats.source import Reading, Source
-from wieldy.formats.expected import Expected
 from wieldy.formats.values import decode, encode, in_schema_order
 from wieldy.schema.resolve import type_of
 
@@ -43,6 +43,7 @@ class TypeMark:
     """Where the type of the value stands."""
 
 
+NO_LAYOUT = Gap()
 TagNode: TypeAlias = Literal | Gap | Key | TypeMark
 
 
@@ -62,11 +63,11 @@ class TaggedArguments:
 
     open: tuple[TagNode, ...]
     close: tuple[Literal | Gap, ...]
-    between: Gap = Gap()
+    between: Gap = NO_LAYOUT
     types: Types = "none"
     spelling: OneOfThese["json", "python"] = "json"
-    before: Gap = Gap()
-    after: Gap = Gap()
+    before: Gap = NO_LAYOUT
+    after: Gap = NO_LAYOUT
 
     def write(self, call: WrittenCall) -> str:
         """All arguments in the order of the schema."""
@@ -115,7 +116,9 @@ class TaggedArguments:
         if "string" in types:
             kinds.append(self._value_shape(name, "string", TextWithout(self._ends())))
         if types - {"string"} or not types:
-            kinds += [self._value_shape(name, kind, Json(_without_strings(schema, types))) for kind in self._kinds(types)]
+            kinds += [
+                self._value_shape(name, kind, Json(_without_strings(schema, types))) for kind in self._kinds(types)
+            ]
         return kinds[0] if len(kinds) == 1 else OneOf(tuple(kinds))
 
     def _kinds(self, types: frozenset[str]) -> tuple[str, ...]:
@@ -151,7 +154,8 @@ def argument_schema(tool: ToolDefinition, name: str) -> JsonObject:
 def _without_strings(schema: JsonObject, types: frozenset[str]) -> JsonObject:
     if "string" not in types:
         return schema
-    return {"type": sorted(types - {"string"})} if not schema.keys() & {"enum", "const"} else schema
+    other: list[JsonValue] = [*sorted(types - {"string"})]
+    return schema if schema.keys() & {"enum", "const"} else {"type": other}
 
 
 def _in_order(parts: list[tuple[Shape, bool]], gap: Shape | None) -> Shape | None:
@@ -198,23 +202,25 @@ class _TaggedReader:
         tokens = around.tokens
         self._open = Pattern((SPACE, *_open_parts(node.open, tokens, None)))
         self._call_end = Pattern((SPACE, *around.end)) if around.end else None
-        close = tuple(part for item in node.close for part in item.parts(tokens))
+        self._gap = Pattern((SPACE,))
+        self._escapes = any(isinstance(item, Key) and item.escape for item in node.open)
+        self._line = "\n" if Literal("\n", required=False) in node.close else ""
         opening = _first_literal(node.open, tokens)
+        closing = [
+            text
+            for item in node.close
+            if isinstance(item, Literal) and item.required
+            for text in _spellings(item, tokens)
+        ]
+        close = tuple(part for item in node.close for part in item.parts(tokens))
         following = [(opening,), *((around.end,) if around.end else ())]
         self._closed = Pattern((Group("close", close), SPACE, Either((*following, (End(),)))))
-        self._layout = Literal("\n", required=False) in node.close
-        closing = [literal for item in node.close if isinstance(item, Literal) for literal in _spellings(item, tokens)]
-        required = [text for item in node.close if isinstance(item, Literal) and item.required for text in _spellings(item, tokens)]
-        end_literals = _end_literals(around)
-        line = "\n" if self._layout else ""
-        self._line = line
-        self._end_literals = end_literals
-        self._scanner = Scanner(
-            [*required, *(line + text for text in required), *(line + text for text in (opening, *end_literals)), *(closing if False else ())]
-        )
+        ends = (opening, *_end_literals(around))
+        self._scanner = Scanner((*closing, *(self._line + text for text in (*closing, *ends))))
         self._implicit: dict[tuple[str, ...], Pattern] = {}
 
     def read(self, source: Source, call: OpenCall) -> Reading[None]:
+        """Takes arguments up to where the call ends; see `Reader`."""
         expected, seen = call.expected, set[str]()
         implicit = self._implied_ends(expected.names)
         call.write("{")
@@ -223,8 +229,8 @@ class _TaggedReader:
             if not opening:
                 if self._call_end and not (yield from self._call_end.look(source)):
                     raise source.error(f"another argument or {_described(self._around.close)}")
-                found = yield from _gap(source)
-                source.take(found)
+                gap = yield from self._gap.look(source)
+                source.take(gap.end() if gap else source.at)
                 break
             groups = opening.groupdict()
             key = html.unescape(groups["key"]) if self._escapes else groups["key"]
@@ -235,10 +241,6 @@ class _TaggedReader:
             seen.add(key)
             yield from self._read_value(source, call, expected.member(key), groups.get("type"), implicit)
         call.write("}")
-
-    @property
-    def _escapes(self) -> bool:
-        return any(isinstance(node, Key) and node.escape for node in self._node.open)
 
     def _read_value(
         self, source: Source, call: OpenCall, expected: Expected, mark: str | None, implicit: Pattern
@@ -255,9 +257,8 @@ class _TaggedReader:
             call.write(json.dumps(_decoded("".join(pieces), expected, mark), ensure_ascii=False))
 
     def _raw(self, source: Source, out: Callable[[str], object], implicit: Pattern) -> Reading[None]:
-        start = source.at
         while True:
-            end, begins = self._scanner.find(source, start)
+            end, begins = self._scanner.find(source, source.at)
             if end > source.at:
                 out(source.take(end))
             if begins:
@@ -267,12 +268,10 @@ class _TaggedReader:
                         source.take(found.end("close"))
                         return
                 out(source.take(source.at + 1))
-                start = source.at
-                continue
-            if source.ended:
+            elif source.ended:
                 raise source.error(_described(self._node.close))
-            yield
-            start = source.at
+            else:
+                yield
 
     def _implied_ends(self, names: tuple[str, ...]) -> Pattern:
         """Where a value ends although its close is missing: before a known argument, or where the whole call ends."""
@@ -285,7 +284,9 @@ class _TaggedReader:
             if around.end:
                 behind = [(literal,) for literal in around.behind]
                 options.append((*around.end, SPACE, Either((*behind, (End(),)))))
-            self._implicit[names] = Pattern((Group("close", (self._line,)), Either(tuple(options))) if options else ("\ufdd1",))
+            self._implicit[names] = Pattern(
+                (Group("close", (self._line,)), Either(tuple(options))) if options else ("\ufdd1",)
+            )
         return self._implicit[names]
 
 
@@ -327,11 +328,6 @@ def _end_literals(around: Around) -> tuple[str, ...]:
         return around.behind
 
 
-def _gap(source: Source) -> Reading[int]:
-    found = yield from Pattern((SPACE,)).look(source)
-    return found.end() if found else source.at
-
-
-def _described(nodes: object) -> str:
-    texts = [repr(node.text) for node in nodes if isinstance(node, Literal) and node.required]  # type: ignore[attr-defined]
+def _described(nodes: Sequence[object]) -> str:
+    texts = [repr(node.text) for node in nodes if isinstance(node, Literal) and node.required]
     return " and ".join(texts) or "the end of the call"

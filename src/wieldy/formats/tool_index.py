@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 from wieldy.core.calls import ToolDefinition
 from wieldy.core.errors import UsageError
+from wieldy.core.json import JsonObject
 from wieldy.formats.expected import Expected
 
 ANYTHING = Expected.of(True)
@@ -49,17 +50,20 @@ def _definition(index: int, tool: ToolLike) -> ToolDefinition:
     if isinstance(tool, HasDefinition):
         return tool.definition
     # The caller's dictionaries are untyped: every field is checked before it is used.
-    function = cast("Mapping[str, Any]", tool).get("function", tool) if isinstance(tool, Mapping) else None  # pyright: ignore[reportUnnecessaryIsInstance]
+    function = tool.get("function", tool) if isinstance(tool, Mapping) else None  # pyright: ignore[reportUnnecessaryIsInstance]
     match function:
         case {"name": str(name), **rest}:
-            schema = rest.get("parameters") or rest.get("input_schema") or {"type": "object", "properties": {}}
+            fields = cast("dict[str, Any]", rest)
+            schema: object = fields.get("parameters") or fields.get("input_schema") or {"type": "object"}
             if isinstance(schema, dict):
-                description = rest.get("description") or ""
                 return ToolDefinition(
-                    name=name, description=str(description), input_schema=cast("dict[str, Any]", schema)
+                    name=name,
+                    description=str(fields.get("description") or ""),
+                    input_schema=cast("JsonObject", schema),
                 )
         case _:
             pass
     raise UsageError(
-        f"tools[{index}]: expected a tool, a ToolDefinition or a dictionary with 'name' and 'parameters', found {tool!r}"
+        f"tools[{index}]: expected a Tool, a ToolDefinition or a dictionary with 'name' and 'parameters', "
+        f"found {tool!r}"
     )

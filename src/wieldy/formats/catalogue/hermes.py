@@ -3,11 +3,16 @@
 from wieldy.formats.format import ChatFormat
 from wieldy.formats.json_calls import JsonCall
 from wieldy.formats.nodes import Gap, Literal
+from wieldy.formats.reply import Region
 from wieldy.formats.section import Call, Section
 from wieldy.formats.turns import Results, Slot, Turns, Wrap
-from wieldy.formats.wire import Region, Wire
+from wieldy.formats.wire import Wire
 
-CHATML = Turns(user=Wrap(open='<|im_start|>user\n',close='<|im_end|>\n'),assistant=Wrap(open='<|im_start|>assistant\n',close='<|im_end|>\n'),results=Results(each=(Slot.CONTENT,)))
+CHATML = Turns(
+    user=Wrap(open="<|im_start|>user\n", close="<|im_end|>\n"),
+    assistant=Wrap(open="<|im_start|>assistant\n", close="<|im_end|>\n"),
+    results=Results(each=(Slot.CONTENT,)),
+)
 THINK = Region(
     open=Literal("<think>", token=True),
     close=Literal("</think>", token=True),

@@ -4,8 +4,9 @@ from wieldy.formats.catalogue.hermes import CHATML
 from wieldy.formats.format import ChatFormat
 from wieldy.formats.json_calls import JsonArguments
 from wieldy.formats.nodes import CallId, Gap, Index, Literal, Name
+from wieldy.formats.reply import Region
 from wieldy.formats.section import Call, Section
-from wieldy.formats.wire import Region, Wire
+from wieldy.formats.wire import Wire
 
 KIMI_K2 = ChatFormat(
     name="kimi-k2",
