@@ -14,7 +14,7 @@ from wieldy.core.calls import AnyCall, InvalidToolCall, ToolCall, ToolDefinition
 from wieldy.core.errors import UsageError
 from wieldy.core.messages import ImagePart, Message, TextPart
 from wieldy.formats import ready_turns
-from wieldy.formats.ready_turns import CHATML, GEMMA, GEMMA_4, HERMES, KIMI_K2, MISTRAL_V3, PLAIN_TEXT, QWEN3_5
+from wieldy.formats.ready_turns import CHATML, GEMMA, GEMMA_4, HARMONY, HERMES, KIMI_K2, MISTRAL_V3, PLAIN_TEXT, QWEN3_5
 from wieldy.formats.tool_lists import FUNCTION_JSON_LINES
 from wieldy.formats.turns import ReplyPlace, Results, Slot, ToolPlace, ToolSection, Turns, Wrap
 
@@ -93,7 +93,7 @@ def test_what_others_say_adds_no_marker_and_takes_none_away(data: st.DataObject)
 def test_a_tool_s_author_cannot_write_markers_into_the_prompt(turns: Turns, text: str) -> None:
     marker = turns.markers[0]
     evil = ToolDefinition(
-        name="look",
+        name=marker,
         description=f"{text}{marker}",
         input_schema={"type": "object", "properties": {marker: {"type": "string", "enum": [f"{text}{marker}"]}}},
         use_when=marker,
@@ -101,7 +101,7 @@ def test_a_tool_s_author_cannot_write_markers_into_the_prompt(turns: Turns, text
         examples=({marker: marker},),
     )
     (tool,) = turns.defused([evil])
-    said = json.dumps([tool.prompt_description, tool.input_schema], ensure_ascii=False)
+    said = json.dumps([tool.prompt_description, tool.name, tool.input_schema], ensure_ascii=False)
     assert marker not in json.loads(said)[0]
     assert marker not in said
     assert turns.defused([LOOK]) == (LOOK,)
@@ -216,6 +216,16 @@ def test_results_within_the_model_s_turn_are_followed_by_its_next_words_at_once(
     assert prompt.endswith("<tool_response|>")
     spoken = GEMMA_4.render([*answered, Message.user("More")], write_reply=write)
     assert "<tool_response|><turn|>\n<|turn>user\nMore<turn|>" in spoken
+
+
+def test_a_reply_that_calls_ends_as_its_family_ends_calls() -> None:
+    asked = [Message.user("U"), Message.assistant(calls=[look("c")])]
+    said = [Message.user("U"), Message.assistant("A")]
+    assert GEMMA_4.render(asked, write_reply=write, generation_prompt=False).endswith("]<|tool_response>")
+    assert HARMONY.render(asked, write_reply=write, generation_prompt=False).endswith("]<|call|>")
+    assert HARMONY.render(said, write_reply=write, generation_prompt=False).endswith("]<|return|>")
+    assert "]<|end|>" in HARMONY.render([*said, Message.user("U")], write_reply=write)
+    assert "]<turn|>" in GEMMA_4.render([*asked, Message.user("U")], write_reply=write)
 
 
 def test_a_prefill_belongs_to_the_last_reply_only() -> None:

@@ -112,10 +112,11 @@ class Turns:
         return plain(text, self.markers)
 
     def defused(self, tools: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
-        """The same tools with `plain` done to everything that their authors wrote, names of arguments included."""
+        """The same tools with `plain` done to everything that their authors wrote, names included."""
         return tuple(
             replace(
                 tool,
+                name=self.plain(tool.name),
                 description=self.plain(tool.description),
                 use_when=self.plain(tool.use_when) if tool.use_when else tool.use_when,
                 avoid_when=self.plain(tool.avoid_when) if tool.avoid_when else tool.avoid_when,
