@@ -58,7 +58,7 @@ class Wire:
             text += reply.content + self.content.closing
         else:
             text += reply.content
-        return text + self.calls.write(reply.calls, after_text=bool(text))
+        return text + self.calls.write(reply.calls, after_text=bool(reply.content))
 
     def reader(self, tools: ToolIndex, options: ReadOptions) -> Callable[[Source, Sink], Reading[None]]:
         """What reads a reply."""
