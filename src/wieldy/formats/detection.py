@@ -91,8 +91,8 @@ def rank(chat_template: TemplateSource | ChatTemplate, formats: Iterable[ChatFor
     shown = [reply for probe in PROBES if (reply := _shown(template, probe)) is not None]
     if not shown:
         raise UsageError(
-            f"The chat template shows no calls ({'; '.join(template.faults)}), so there is nothing to tell its format by. "
-            "Name the format instead."
+            f"The chat template shows no calls ({'; '.join(template.faults)}), so there is nothing to tell its format "
+            "by. Name the format instead."
         )
     candidates = [_candidate(format_, shown) for format_ in formats]
     return sorted(candidates, key=lambda candidate: (-candidate.right, -candidate.likeness, -candidate.clean))
@@ -100,7 +100,7 @@ def rank(chat_template: TemplateSource | ChatTemplate, formats: Iterable[ChatFor
 
 def _catalogue() -> tuple[ChatFormat, ...]:
     # Here, since reading the whole catalogue is what most programs that use one format never need.
-    from wieldy.formats import get, names
+    from wieldy.formats import get, names  # noqa: PLC0415
 
     return tuple(get(name) for name in names())
 

@@ -205,13 +205,12 @@ def _render(template: RendersMessages, tools: Sequence[ToolDefinition], *reply: 
 def _divergence(whole: str, prompt: str, plain: str) -> int:
     """Where the reply begins if the prompt is not how the conversation goes on.
 
-    Templates prefill what they leave out of history, and write history otherwise: then the reply begins where it
-    differs from a reply of plain text, but not in the middle of markup.
+    Templates open turns otherwise in history, or leave out of it what they prefill: then the reply begins where it
+    differs from a reply of plain text. But not in the middle of markup.
     """
     start = shared_length(whole, prompt)
-    if plain:
-        differs = shared_length(whole, plain)
-        start = differs if _QUESTION in prompt[start:] else min(start, differs)
+    if plain and prompt[start:].strip():
+        start = shared_length(whole, plain)
     begun = _MARKUP_BEGUN.search(whole[:start])
     return begun.start() if begun and _MARKUP_GOES_ON.match(whole, start) else start
 
