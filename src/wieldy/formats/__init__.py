@@ -13,8 +13,11 @@ from wieldy.schema import nearest_names
 _CATALOGUE = {
     "hermes": "hermes:HERMES",
     "qwen3-coder": "qwen:QWEN3_CODER",
-    "seed-oss": "qwen:SEED_OSS",
+    "deepseek-v3.2": "deepseek_dsml:DEEPSEEK_V3_2",
+    "deepseek-v4": "deepseek_dsml:DEEPSEEK_V4",
+    "deepseek-v4.1": "deepseek_dsml:DEEPSEEK_V4_1",
     "kimi-k2": "kimi:KIMI_K2",
+    "kimi-k3": "kimi_k3:KIMI_K3",
     "glm-4.5": "glm:GLM_4_5",
     "glm-4.7": "glm:GLM_4_7",
 }

@@ -176,13 +176,16 @@ class ReplyReader:
             return []
         marks = [self._mark(reasoning.close, reasoning.end, self._close_reasoning)]
         marks.append(self._mark(reasoning.open, None, self._open_again, only_fresh=True))
+        if self._marks.content:
+            # Whoever begins the text for the reader has done with reasoning, even if nothing said so.
+            marks.append(self._mark(self._marks.content.open, self._marks.content.before, self._pass_open))
         if self._marks.calls_in_reasoning == "calls":
             marks.append(self._calls_mark())
         return [*marks, *self._passed()]
 
     def _passed(self) -> list[_Mark]:
-        ends = [Literal(text) for text in self._options.ends]
-        return [self._mark(literal, None, self._pass) for literal in (*self._marks.stray, *ends)]
+        stray = [self._mark(literal, None, self._pass) for literal in self._marks.stray]
+        return [*stray, *(self._mark(Literal(text), None, self._pass_end) for text in self._options.ends)]
 
     def _mark(
         self,
@@ -250,11 +253,17 @@ class ReplyReader:
 
     def _pass_open(self, source: Source, sink: Sink, end: int) -> Reading[None]:
         yield from self._pass(source, sink, end)
+        self._leave_reasoning()
         self._content.strips = self._marks.content is not None and self._marks.content.begin is not None
 
     def _pass_close(self, source: Source, sink: Sink, end: int) -> Reading[None]:
         yield from self._pass(source, sink, end)
         self._content.strips = self._marks.content is not None and self._marks.content.behind is not None
+
+    def _pass_end(self, source: Source, sink: Sink, end: int) -> Reading[None]:
+        yield from self._pass(source, sink, end)
+        self._leave_reasoning()
+        self._content.strips = True
 
     def _pass(self, source: Source, sink: Sink, end: int) -> Reading[None]:
         source.take(end)

@@ -42,7 +42,8 @@ class Call:
         head: What stands before the arguments, the name among it unless the arguments hold it.
         arguments: The node that holds the arguments.
         close: What stands behind them.
-        without_arguments: Another spelling of the end of a head that has no arguments and no close; only read.
+        without_arguments: What may stand behind the name instead of all that follows it, where there are no arguments;
+            only read.
     """
 
     head: tuple[Flat, ...] = ()
@@ -160,7 +161,7 @@ class SectionReader:
         )
         self._head = Pattern((SPACE, *parts_of(call.head, tokens)))
         self._empty = (
-            Pattern((SPACE, *parts_of(call.head[:-1], tokens), *parts_of(call.without_arguments, tokens)))
+            Pattern((SPACE, *parts_of(_up_to_name(call.head), tokens), *parts_of(call.without_arguments, tokens)))
             if call.without_arguments
             else None
         )
@@ -278,6 +279,10 @@ class SectionReader:
         if (yield from _skip_to(source, self._recovery)):
             closed = next((mark for mark in self._ends if source.text.startswith(mark, source.at)), "")
             source.take(source.at + len(closed))
+
+
+def _up_to_name(nodes: Sequence[Flat]) -> Sequence[Flat]:
+    return nodes[: next((index for index, node in enumerate(nodes, start=1) if isinstance(node, Name)), 0)]
 
 
 def _skip_to(source: Source, scanner: Scanner) -> Reading[bool]:
