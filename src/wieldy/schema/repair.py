@@ -31,7 +31,7 @@ from wieldy.schema.repair_strings import QUOTES
 from wieldy.schema.resolve import ALL_TYPES, Location, accepted_types, conjunction, type_of
 from wieldy.schema.violations import Path, Violation, render_path
 
-__all__ = ["Change", "ChangeKind", "JsonRepairError", "RepairLevel", "RepairedJson", "read_json"]
+__all__ = ["Change", "ChangeKind", "JsonRepairError", "RepairLevel", "RepairedJson", "read_json", "refuse_other_types"]
 
 MAX_FOUND_CHARACTERS = 24
 """Of what was found at a place that could not be read; enough to recognise it."""
@@ -105,7 +105,7 @@ def read_json(text: str, *, level: RepairLevel = 3, schema: CompiledSchema | Jso
             failure = error
         else:
             if compiled is not None:
-                _refuse_other_types(text, repaired, compiled)
+                refuse_other_types(text, repaired, compiled)
             return repaired
     raise _error(text, failure) from None
 
@@ -274,11 +274,16 @@ def _count(text: str, characters: str) -> int:
     return sum(text.count(character) for character in characters)
 
 
-def _refuse_other_types(text: str, repaired: RepairedJson, schema: CompiledSchema) -> None:
+def refuse_other_types(text: str, repaired: RepairedJson, schema: CompiledSchema) -> None:
     """Ends with an error where a repaired value has a type that the schema does not allow there.
+
+    For who has a schema of a part of what was read; `read_json` does it for the whole.
 
     After level 2 only the whole is looked at: what was cut out may not be what was meant, but its parts are as written.
     What `coerce` reads in only one way ("17" where an integer is wanted) is left to it.
+
+    Raises:
+        JsonRepairError: There is such a value; the message names it.
     """
     fitted, _ = coerce(schema, repaired.value)
     for violation in schema.violations(fitted):
