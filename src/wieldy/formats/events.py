@@ -13,6 +13,7 @@ from typing import TypeAlias
 from wieldy.core.calls import AnyCall, InvalidToolCall, ToolCall
 from wieldy.core.events import ReasoningDelta, TextDelta
 from wieldy.formats.source import Span
+from wieldy.schema.repair import Change, RepairLevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +59,37 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired:
+    """A call's JSON was nearly right and was read with changes; its `ToolCall` follows.
+
+    Attributes:
+        index: Which call of the reply it is, counted from 0.
+        position: Where its JSON begins in the input, in characters.
+        level: The level of repair that it took, 2 or 3.
+        changes: Everything that was read other than it was written, with positions in the input.
+    """
+
+    index: int
+    position: int
+    level: RepairLevel
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TextWasReasoning:
     """All text so far was reasoning whose opening mark was not in the text: it stood in the prompt."""
 
 
 ParseEvent: TypeAlias = (
-    TextDelta | ReasoningDelta | CallOpened | ArgumentsDelta | ToolCall | InvalidToolCall | Problem | TextWasReasoning
+    TextDelta
+    | ReasoningDelta
+    | CallOpened
+    | ArgumentsDelta
+    | ToolCall
+    | InvalidToolCall
+    | Problem
+    | Repaired
+    | TextWasReasoning
 )
 
 
@@ -75,6 +101,7 @@ class Reply:
         content: All text for the reader, in order.
         calls: All calls in the order in which they were written, those that could not be read among them.
         problems: Where the text was not as the format says.
+        repairs: What was changed in calls whose JSON was nearly right.
         spans: What every stretch of the text was read as, without gaps.
     """
 
@@ -82,6 +109,7 @@ class Reply:
     reasoning: str = ""
     calls: tuple[AnyCall, ...] = ()
     problems: tuple[Problem, ...] = ()
+    repairs: tuple[Repaired, ...] = ()
     spans: tuple[Span, ...] = ()
 
 
@@ -91,6 +119,7 @@ def reply_of(events: Iterable[ParseEvent], spans: tuple[Span, ...] = ()) -> Repl
     reasoning: list[str] = []
     calls: list[AnyCall] = []
     problems: list[Problem] = []
+    repairs: list[Repaired] = []
     for event in events:
         match event:
             case TextDelta(text=text):
@@ -104,6 +133,8 @@ def reply_of(events: Iterable[ParseEvent], spans: tuple[Span, ...] = ()) -> Repl
                 calls.append(event)
             case Problem():
                 problems.append(event)
+            case Repaired():
+                repairs.append(event)
             case CallOpened() | ArgumentsDelta():
                 pass
     return Reply(
@@ -111,6 +142,7 @@ def reply_of(events: Iterable[ParseEvent], spans: tuple[Span, ...] = ()) -> Repl
         reasoning="".join(reasoning),
         calls=tuple(calls),
         problems=tuple(problems),
+        repairs=tuple(repairs),
         spans=spans,
     )
 

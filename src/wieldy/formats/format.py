@@ -17,6 +17,7 @@ from wieldy.formats.shape import Rules, Shape
 from wieldy.formats.tool_index import ToolIndex, ToolLike
 from wieldy.formats.turns import ReplyPlace, Turns
 from wieldy.grammar import Grammar
+from wieldy.schema.repair import RepairLevel
 
 Messages: TypeAlias = str | Iterable[Message | Mapping[str, Any]]
 
@@ -31,6 +32,7 @@ class ChatFormat:
         wire: What a reply looks like.
         turns: What a conversation around the replies looks like.
         notes: What its wire cannot carry, and other things to know.
+        repair: Up to which level JSON that is nearly right is mended, unless a caller says otherwise.
     """
 
     name: str
@@ -38,6 +40,7 @@ class ChatFormat:
     wire: WireLike
     turns: Turns
     notes: tuple[str, ...] = field(default=())
+    repair: RepairLevel = 1
 
     def parser(
         self,
@@ -47,6 +50,7 @@ class ChatFormat:
         id_prefix: str = "call_",
         special_tokens: Iterable[str] = (),
         calls_in_reasoning: CallsInReasoning | None = None,
+        repair: RepairLevel | None = None,
     ) -> Parser:
         """A parser for one reply that arrives in pieces.
 
@@ -57,6 +61,8 @@ class ChatFormat:
             special_tokens: Marks that the vocabulary has as one token. They count as marks only when fed with
                 `is_token=True`; as ordinary text they are text.
             calls_in_reasoning: Whether a call's mark within reasoning is text or a call; None for the family's policy.
+            repair: Up to which level (1 to 3, see `schema.repair`) a call is mended whose JSON is nearly right; None
+                for the family's. Above 1 a call's arguments come as one delta when it is complete.
 
         Raises:
             UsageError: One of the tools is none.
@@ -68,7 +74,13 @@ class ChatFormat:
             ends=self.turns.reply_end,
             calls_in_reasoning=calls_in_reasoning,
         )
-        return Parser(self.wire.reader(index, options), index, id_prefix=id_prefix, tokens=tokens)
+        return Parser(
+            self.wire.reader(index, options),
+            index,
+            id_prefix=id_prefix,
+            tokens=tokens,
+            repair=self.repair if repair is None else repair,
+        )
 
     def parse(
         self,
@@ -78,6 +90,7 @@ class ChatFormat:
         prompt: str | None = None,
         id_prefix: str = "call_",
         calls_in_reasoning: CallsInReasoning | None = None,
+        repair: RepairLevel | None = None,
     ) -> Reply:
         """What a whole reply says; the parser fed once.
 
@@ -88,7 +101,9 @@ class ChatFormat:
         """
         if prompt is None and text.startswith(self.turns.openers):
             prompt, text = self._split(text)
-        parser = self.parser(tools, prompt=prompt, id_prefix=id_prefix, calls_in_reasoning=calls_in_reasoning)
+        parser = self.parser(
+            tools, prompt=prompt, id_prefix=id_prefix, calls_in_reasoning=calls_in_reasoning, repair=repair
+        )
         events = [*parser.feed(text), *parser.close()]
         return reply_of(events, parser.spans)
 

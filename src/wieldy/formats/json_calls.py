@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from wieldy.core.calls import ToolDefinition
+from wieldy.core.json import JsonValue
 from wieldy.formats.json_text import peek, read_string, read_value
+from wieldy.formats.mending import Meant
 from wieldy.formats.nodes import Around, Reader, WrittenCall
 from wieldy.formats.pattern import SPACE, Either, Part, Pattern
 from wieldy.formats.shape import Characters, Exact, InOrder, Json, Shape
@@ -41,6 +43,10 @@ class JsonArguments:
     def claim(self, names: Part) -> tuple[Part, ...]:
         """A brace."""
         return (SPACE, "{")
+
+    def meant(self, value: JsonValue) -> Meant | None:
+        """The arguments."""
+        return Meant(name=None, arguments=value) if isinstance(value, dict) else None
 
     def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
         """JSON that fits the tool's schema."""
@@ -85,6 +91,22 @@ class JsonCall:
         kind = ('"type"', SPACE, ":", SPACE, '"function"', SPACE, ",", SPACE)
         return ("{", SPACE, Either((kind, ())), Either(keys), SPACE, ":", SPACE, '"', names, '"')
 
+    def meant(self, value: JsonValue) -> Meant | None:
+        """The call, if there is a name among the members; without arguments, one with none."""
+        if not isinstance(value, dict):
+            return None
+        roles: dict[str, Role] = {key: role for role, key in (*self.also, *self.fields)}
+        found: dict[Role, JsonValue] = {}
+        for key, item in value.items():
+            if key in roles:
+                found.setdefault(roles[key], item)
+        name, arguments, provider_id = found.get("name"), found.get("arguments"), found.get("id")
+        if not isinstance(name, str) or not isinstance(arguments, dict | None):
+            return None
+        return Meant(
+            name=name, arguments=arguments or {}, provider_id=None if provider_id is None else str(provider_id)
+        )
+
     def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
         """The object as it is written."""
         parts: list[Shape] = []
@@ -116,6 +138,13 @@ class KeyedJsonCall:
     def claim(self, names: Part) -> tuple[Part, ...]:
         """A brace and the name as a key."""
         return ("{", SPACE, '"', names, '"', SPACE, ":")
+
+    def meant(self, value: JsonValue) -> Meant | None:
+        """The call: the only member."""
+        if not isinstance(value, dict) or len(value) != 1:
+            return None
+        ((name, arguments),) = value.items()
+        return Meant(name=name, arguments=arguments) if isinstance(arguments, dict) else None
 
     def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
         """The object as it is written."""

@@ -12,6 +12,7 @@ from wieldy.formats.events import ParseEvent
 from wieldy.formats.sink import Sink
 from wieldy.formats.source import TOKEN, Reading, Source, Span
 from wieldy.formats.tool_index import ToolIndex
+from wieldy.schema.repair import RepairLevel
 
 
 class Parser:
@@ -29,10 +30,11 @@ class Parser:
         *,
         id_prefix: str = "call_",
         tokens: frozenset[str] = frozenset(),
+        repair: RepairLevel = 1,
     ) -> None:
         self._tokens = tokens
         self._source = Source(knows_tokens=bool(tokens))
-        self._sink = Sink(self._source, tools, id_prefix=id_prefix)
+        self._sink = Sink(self._source, tools, id_prefix=id_prefix, repair=repair)
         self._reading = read(self._source, self._sink)
         self._is_closed = False
         next(self._reading)

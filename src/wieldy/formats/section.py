@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal as OneOfThese
 
 from wieldy.core.calls import ToolDefinition
+from wieldy.formats.mending import SaysCall, mend
 from wieldy.formats.nodes import (
     Arguments,
     Around,
@@ -242,8 +243,18 @@ class SectionReader:
             yield from source.tell(error)
             if source.position == start:
                 source.take(min(source.at + 1, len(source.text)))
-            yield from self._recover(source)
-            call.fail(error)
+            closed = yield from self._recover(source)
+            if not self._mended(source, sink, call, closed):
+                call.fail(error)
+
+    def _mended(self, source: Source, sink: Sink, call: OpenCall, closed: str) -> bool:
+        """Whether the call was read with repair; never where the text ended before its closing mark."""
+        node, text = self._section.call.arguments, call.arguments_text
+        is_cut = not closed and source.ended and source.at == len(source.text)
+        if not isinstance(node, SaysCall) or (is_cut and self._ends):
+            return False
+        text = text[: len(text) - len(closed)].rstrip()
+        return mend(call, text, node=node, level=sink.repair, is_cut=is_cut)
 
     def _read_parts(self, source: Source, call: OpenCall) -> Reading[None]:
         if self._empty and (empty := (yield from self._empty.look(source))):
@@ -259,6 +270,7 @@ class SectionReader:
         source.take(head.end())
         if "name" in groups:
             call.named(groups["name"])
+        call.begin_arguments()
         yield from self._arguments(source, call)
         close = yield from self._call_close.look(source)
         if not close:
@@ -274,11 +286,12 @@ class SectionReader:
         yield from self._recover(source)
         call.fail(error)
 
-    def _recover(self, source: Source) -> Reading[None]:
-        """Takes what belongs to a call that cannot be read: up to its close, or up to the next mark."""
-        if (yield from _skip_to(source, self._recovery)):
-            closed = next((mark for mark in self._ends if source.text.startswith(mark, source.at)), "")
-            source.take(source.at + len(closed))
+    def _recover(self, source: Source) -> Reading[str]:
+        """Takes what belongs to a call that cannot be read: up to its close, which it returns, or to the next mark."""
+        if not (yield from _skip_to(source, self._recovery)):
+            return ""
+        closed = next((mark for mark in self._ends if source.text.startswith(mark, source.at)), "")
+        return source.take(source.at + len(closed))
 
 
 def _up_to_name(nodes: Sequence[Flat]) -> Sequence[Flat]:

@@ -12,10 +12,11 @@ from functools import partial
 from wieldy.core.calls import InvalidToolCall, ToolCall
 from wieldy.core.events import ReasoningDelta, TextDelta
 from wieldy.core.json import JsonObject, JsonValue
-from wieldy.formats.events import ArgumentsDelta, CallOpened, ParseEvent, Problem
+from wieldy.formats.events import ArgumentsDelta, CallOpened, ParseEvent, Problem, Repaired
 from wieldy.formats.expected import Expected
 from wieldy.formats.source import Source, WireError
 from wieldy.formats.tool_index import ToolIndex
+from wieldy.schema.repair import RepairLevel
 
 
 class Sink:
@@ -23,11 +24,14 @@ class Sink:
 
     Args:
         id_prefix: Calls get the ids `{id_prefix}0`, `{id_prefix}1`, ... in order.
+        repair: Up to which level JSON that is nearly right is mended. Above 1 the arguments of a call are told when
+            it is complete, because what was told cannot be taken back.
     """
 
-    def __init__(self, source: Source, tools: ToolIndex, *, id_prefix: str) -> None:
+    def __init__(self, source: Source, tools: ToolIndex, *, id_prefix: str, repair: RepairLevel = 1) -> None:
         self.source = source
         self.tools = tools
+        self.repair: RepairLevel = repair
         self.calls = 0
         self._id_prefix = id_prefix
         self._events: list[ParseEvent] = []
@@ -99,7 +103,10 @@ class OpenCall:
         self.id = call_id
         self.name: str | None = None
         self.provider_id: str | None = None
+        self.arguments_position = sink.source.position
+        """Where the arguments begin, or the JSON that holds them."""
         self._parts: list[str] = []
+        self._recorded_before = 0
         self._delta = partial(ArgumentsDelta, index)
         sink.source.recorded = []
 
@@ -113,13 +120,31 @@ class OpenCall:
         self.name = name
         self._sink.event(CallOpened(index=self.index, id=self.id, name=name, provider_id=self.provider_id))
         for part in self._parts:
-            self._sink.arguments(part, self._delta)
+            self._tell(part)
 
     def write(self, text: str) -> None:
         """The next piece of the arguments' JSON text."""
         self._parts.append(text)
         if self.name is not None:
+            self._tell(text)
+
+    def _tell(self, text: str) -> None:
+        if self._sink.repair == 1:
             self._sink.arguments(text, self._delta)
+
+    def begin_arguments(self) -> None:
+        """What the source gives from now on is the arguments' text."""
+        self.arguments_position = self._sink.source.position
+        self._recorded_before = len("".join(self._sink.source.recorded or ()))
+
+    @property
+    def arguments_text(self) -> str:
+        """What was taken since then."""
+        return "".join(self._sink.source.recorded or ())[self._recorded_before :]
+
+    def schema(self, name: str) -> JsonObject | None:
+        """The schema of the arguments of a tool; None if it is unknown."""
+        return next((tool.input_schema for tool in self._sink.tools.definitions if tool.name == name), None)
 
     @property
     def has_arguments(self) -> bool:
@@ -138,8 +163,27 @@ class OpenCall:
         except (ValueError, RecursionError) as error:
             self.fail(WireError(self._sink.source.position, expected="one JSON object", found=f"other text: {error}"))
             return
+        self._complete(self.name, arguments)
+
+    def repaired(self, event: Repaired) -> None:
+        """What was changed in it."""
+        self._sink.event(event)
+
+    def finish(self, name: str, arguments: JsonObject, provider_id: str | None) -> None:
+        """The call is complete and says this, whatever was read of it so far."""
+        self.provider_id = self.provider_id or provider_id
+        if self.name is None:
+            self.named(name)
+        self._parts = [json.dumps(arguments, ensure_ascii=False)]
+        if self._sink.repair == 1:
+            self._tell(self._parts[0])
+        self._complete(name, arguments)
+
+    def _complete(self, name: str, arguments: JsonObject) -> None:
         self._sink.source.recorded = None
-        self._sink.event(ToolCall(id=self.id, name=self.name, arguments=arguments, provider_id=self.provider_id))
+        if self._sink.repair > 1:
+            self._sink.arguments("".join(self._parts), self._delta)
+        self._sink.event(ToolCall(id=self.id, name=name, arguments=arguments, provider_id=self.provider_id))
 
     def fail(self, error: WireError) -> None:
         """The call cannot be read; its text is kept and it will never be run."""
