@@ -48,7 +48,6 @@ KIMI_K3 = ChatFormat(
             ),
             close=(_close("tools"),),
         ),
-        stray=(_close("message"),),
     ),
     turns=ready_turns.KIMI_K3,
     notes=(

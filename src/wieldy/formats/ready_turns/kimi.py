@@ -69,6 +69,6 @@ KIMI_K3 = Turns(
         close=_K3_CLOSE,
     ),
     prefill="<|open|>think<|sep|>",
-    stops=("<|end_of_msg|>",),
+    stops=("<|close|>message<|sep|>", "<|end_of_msg|>"),
     markers=("<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>"),
 )
