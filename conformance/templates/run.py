@@ -54,7 +54,9 @@ def main() -> None:
     """Examines all templates, prints the report, and ends with 1 below the goal."""
     options = arguments()
     formats = tuple(get(name) for name in names())
-    expected = {name: wire for wire, templates in tomllib.loads(EXPECTED.read_text()).items() for name in templates}
+    table = tomllib.loads(EXPECTED.read_text(encoding="utf-8"))
+    destroys: dict[str, str] = table.pop("destroys")
+    expected = {name: wire for wire, templates in table.items() for name in templates}
     findings = [
         examine(path, expected.get(path.stem, ""), formats) for path in sorted(options.templates.glob("*.jinja"))
     ]
@@ -62,7 +64,7 @@ def main() -> None:
         sys.exit(f"Expected chat templates (*.jinja) in {options.templates}, found none.")
     if options.json:
         options.json.write_text(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False, indent=1))
-    sys.stdout.write(report(findings) + "\n")
+    sys.stdout.write(report(findings, destroys) + "\n")
     shown = [finding for finding in findings if finding.shows_calls]
     sys.exit(0 if sum(finding.is_right for finding in shown) >= GOAL * len(shown) else 1)
 
@@ -117,7 +119,7 @@ def faults_and_candidates(source: str, formats: tuple[ChatFormat, ...]) -> tuple
         return template.faults, []
 
 
-def report(findings: list[Finding]) -> str:
+def report(findings: list[Finding], destroys: dict[str, str]) -> str:
     """Shares, then every template that is not as it should be, as Markdown."""
     shown = [finding for finding in findings if finding.shows_calls]
     right = sum(finding.is_right for finding in shown)
@@ -134,11 +136,18 @@ def report(findings: list[Finding]) -> str:
         "",
         "## Calls that did not come back",
         "",
-        *(f"- {f.template} ({f.expected}): {reason}" for f in shown if f.is_right for reason in f.reasons),
+        *(
+            f"- {f.template} ({f.expected}): {reason}"
+            for f in shown
+            if f.is_right and f.template not in destroys
+            for reason in f.reasons
+        ),
         "",
         "## What templates destroy",
         "",
         *destroyed(findings),
+        "",
+        *(f"{template} {what}" for template, what in destroys.items()),
     ]
     return "\n".join(lines)
 
