@@ -6,7 +6,7 @@ GBNF or as xgrammar's structural tags. A shape knows nothing of parsing and noth
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -94,3 +94,21 @@ class Rules:
 def maybe(part: Shape) -> Shape:
     """The part or nothing."""
     return Repeated(part, at_most=1)
+
+
+def in_order(parts: Sequence[tuple[Shape, bool]], gap: Shape | None = None) -> Shape:
+    """The parts in order, those that are not required left out at will, the gap between those that are there.
+
+    Cost: a shape that grows with the square of the number of parts before the first required one, else linear.
+    """
+    if gap is None:
+        return InOrder(tuple(part if is_required else maybe(part) for part, is_required in parts))
+    beginnings: list[Shape] = []
+    for index, (part, is_required) in enumerate(parts):
+        rest = ((InOrder((gap, following)), needed) for following, needed in parts[index + 1 :])
+        beginnings.append(InOrder((part, *(following if needed else maybe(following) for following, needed in rest))))
+        if is_required:
+            break
+    if not any(is_required for _, is_required in parts):
+        return maybe(OneOf(tuple(beginnings))) if beginnings else InOrder(())
+    return beginnings[0] if len(beginnings) == 1 else OneOf(tuple(beginnings))

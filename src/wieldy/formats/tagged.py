@@ -20,7 +20,7 @@ from wieldy.formats.events import escaped
 from wieldy.formats.expected import Expected
 from wieldy.formats.nodes import Around, Gap, Literal, Reader, WrittenCall, first_literals, marked
 from wieldy.formats.pattern import SPACE, Either, End, Group, Part, Pattern, Run, Scanner
-from wieldy.formats.shape import Exact, InOrder, Json, OneOf, Repeated, Shape, TextWithout, maybe
+from wieldy.formats.shape import Exact, InOrder, Json, OneOf, Shape, TextWithout, in_order
 from wieldy.formats.sink import OpenCall
 from wieldy.formats.source import Reading, Source
 from wieldy.formats.values import decode, encode, in_schema_order
@@ -88,6 +88,10 @@ class TaggedArguments:
         text = value if isinstance(value, str) else encode(value, call.expected.member(name), spelling=self.spelling)
         return "".join(marks) + text + "".join(node.text for node in self.close)
 
+    def giveaways(self, names: Sequence[str]) -> tuple[str, ...]:
+        """None: the name stands elsewhere."""
+        return ()
+
     def claim(self, names: Part) -> tuple[Part, ...]:
         """Nothing: there may be no argument."""
         return ()
@@ -104,9 +108,9 @@ class TaggedArguments:
         known = [name for name in (required if isinstance(required, list) else []) if name in names]
         parts = [self._argument_shape(name, expected.member(name), argument_schema(tool, name)) for name in names]
         gap = Exact(self.between.text) if self.between.text else None
-        body = _in_order([(part, name in known) for part, name in zip(parts, names, strict=True)], gap)
+        body = in_order([(part, name in known) for part, name in zip(parts, names, strict=True)], gap)
         around = [Exact(text) for text in (self.before.text, self.after.text) if text]
-        if not body:
+        if not parts:
             return around[0] if self.before.text else InOrder(())
         return InOrder((*around[: bool(self.before.text)], body, *around[bool(self.before.text) :]))
 
@@ -156,32 +160,6 @@ def _without_strings(schema: JsonObject, types: frozenset[str]) -> JsonObject:
         return schema
     other: list[JsonValue] = [*sorted(types - {"string"})]
     return schema if schema.keys() & {"enum", "const"} else {"type": other}
-
-
-def _in_order(parts: list[tuple[Shape, bool]], gap: Shape | None) -> Shape | None:
-    """The parts in order, those that are not required left out at will, the gap between those that are there."""
-    rest: Shape | None = None
-    rest_required = False
-    for part, is_required in reversed(parts):
-        if rest is None:
-            rest, rest_required = (part if is_required else maybe(part)), is_required
-            continue
-        if gap is None:
-            rest = InOrder((part if is_required else maybe(part), rest))
-            rest_required = rest_required or is_required
-            continue
-        behind = InOrder((gap, rest)) if rest_required else maybe(InOrder((gap, _some(rest))))
-        with_part = InOrder((part, behind))
-        if is_required:
-            rest, rest_required = with_part, True
-        else:
-            rest = OneOf((with_part, rest)) if rest_required else maybe(OneOf((with_part, _some(rest))))
-    return rest
-
-
-def _some(shape: Shape) -> Shape:
-    """What a shape that may be nothing is when it is something."""
-    return shape.part if isinstance(shape, Repeated) and shape.at_most == 1 else shape
 
 
 def _json_type(kind: str) -> str:
