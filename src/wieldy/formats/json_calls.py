@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -39,6 +39,10 @@ class JsonArguments:
             yield from read_arguments(source, call)
 
         return read
+
+    def giveaways(self, names: Sequence[str]) -> tuple[str, ...]:
+        """None: the name stands elsewhere."""
+        return ()
 
     def claim(self, names: Part) -> tuple[Part, ...]:
         """A brace."""
@@ -84,6 +88,10 @@ class JsonCall:
             yield from _read_members(source, call, roles)
 
         return read
+
+    def giveaways(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The key of the name."""
+        return tuple(_json(key) for role, key in (*self.fields, *self.also) if role == "name")
 
     def claim(self, names: Part) -> tuple[Part, ...]:
         """A brace and the member with the name, perhaps after one that says that this is a function."""
@@ -134,6 +142,10 @@ class KeyedJsonCall:
     def reader(self, around: Around) -> Reader:
         """Takes the one member."""
         return _read_only_member
+
+    def giveaways(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The names in quotes."""
+        return tuple(map(_json, names))
 
     def claim(self, names: Part) -> tuple[Part, ...]:
         """A brace and the name as a key."""

@@ -282,6 +282,10 @@ class Arguments(Protocol):
         """How they begin, where that must tell a call from ordinary text; `names` matches the name of a tool."""
         ...
 
+    def giveaways(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Texts of which one stands in every call that is told by a known name; ordinary text must do without them."""
+        ...
+
     def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
         """What grammars allow for the arguments of a tool; shapes with names are added to `rules`."""
         ...

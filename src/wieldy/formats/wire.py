@@ -73,10 +73,12 @@ class Wire:
 
     def shape(self, tools: Sequence[ToolDefinition], choice: Choice, rules: dict[str, Shape], start: Start) -> Shape:
         """Reasoning if the wire has any, then text, then calls."""
-        marks = self._marks()
+        call_marks = self.calls.text_marks([tool.name for tool in tools])
+        marks = (*call_marks, *((self.reasoning.open.text, self.reasoning.close.text) if self.reasoning else ()))
         parts: list[Shape] = []
         if self.reasoning:
-            thought = InOrder((TextWithout((self.reasoning.close.text,)), *_closing(self.reasoning)))
+            ends = (self.reasoning.close.text, *(call_marks if self.calls_in_reasoning == "calls" else ()))
+            thought = InOrder((TextWithout(ends), *_closing(self.reasoning)))
             parts.append(
                 thought if start.inside == "reasoning" else maybe(InOrder((*_opening(self.reasoning), thought)))
             )
@@ -95,12 +97,6 @@ class Wire:
         if choice.calls == "required":
             return InOrder((*parts, with_calls))
         return InOrder((*parts, OneOf((Named("content"), with_calls))))
-
-    def _marks(self) -> tuple[str, ...]:
-        """The marks that text for the reader must not contain, because they would be read."""
-        found = [literal for literal in (*self.calls.open, *self.calls.call.head) if isinstance(literal, Literal)]
-        first = [literal.text for literal in found[:1] if literal.text.strip()]
-        return (*first, *((self.reasoning.open.text, self.reasoning.close.text) if self.reasoning else ()))
 
 
 def _opening(region: Region) -> tuple[Shape, ...]:
