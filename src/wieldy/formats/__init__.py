@@ -20,6 +20,7 @@ _CATALOGUE = {
     "kimi-k3": "kimi_k3:KIMI_K3",
     "glm-4.5": "glm:GLM_4_5",
     "glm-4.7": "glm:GLM_4_7",
+    "harmony": "harmony:HARMONY",
 }
 
 

@@ -64,11 +64,13 @@ class Start:
         inside: The region whose opening mark stands in the prompt.
         is_known: Whether a prompt was given; without one, a closing mark without its opening one may still come.
         behind_mark: Whether the prompt ends with a mark whose layout may still follow.
+        header: What stands of the reply's first header in the prompt, for wires whose messages have headers.
     """
 
     inside: OneOfThese["nothing", "reasoning", "content"] = "nothing"
     is_known: bool = False
     behind_mark: bool = False
+    header: str = ""
 
 
 class WireLike(Protocol):

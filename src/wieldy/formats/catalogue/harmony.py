@@ -1,0 +1,23 @@
+"""Harmony: gpt-oss and models that were tuned from it."""
+
+from wieldy.formats import ready_turns
+from wieldy.formats.format import ChatFormat
+from wieldy.formats.harmony import HarmonyWire
+from wieldy.formats.nodes import Literal
+
+HARMONY = ChatFormat(
+    name="harmony",
+    models="gpt-oss 20B and 120B, gpt-oss-safeguard, LLM-jp 4",
+    wire=HarmonyWire(
+        channels={"analysis": "reasoning", "commentary": "content", "final": "content"},
+        written_on={"reasoning": "analysis", "preamble": "commentary", "answer": "final", "call": "commentary"},
+        calls_end=Literal("<|call|>", token=True),
+    ),
+    turns=ready_turns.HARMONY,
+    notes=(
+        "Text beside calls is written on the commentary channel; which channel a text stood on is not kept.",
+        "Several messages of one kind are read as one text, without anything between them.",
+        "Calls have no ids: results are matched by name and order. The official template drops all calls but the first.",
+        "Messages to built-in tools (python, browser) are no calls: they stay in the spans, with a problem.",
+    ),
+)
