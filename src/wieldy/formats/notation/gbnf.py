@@ -16,6 +16,8 @@ from wieldy.formats.notation.naming import is_nullable, recursive_names
 from wieldy.formats.notation.neighbours import with_single_texts
 from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, Shape, TextWithout
 
+_LONG = 120
+
 
 def to_gbnf(rules: Rules) -> str:
     """A grammar with the root `root` that accepts every text of the rules.
@@ -41,13 +43,28 @@ class _Writer:
         self.lines = Lines()
         self._json = JsonRules(self.lines)
         self._texts: dict[tuple[str, ...], str] = {}
+        self._known: dict[int, tuple[Shape, str]] = {}
 
     def write(self) -> None:
+        self.lines.add("root", "")  # the first rule, whatever it will need
         self.lines.add("root", self._expression(self._rules.start))
         for name, shape in self._rules.named.items():
             self.lines.add(_name(name), self._expression(shape))
 
     def _expression(self, shape: Shape) -> str:
+        """The shape as an expression; a long one is written once and named, because shapes share their parts."""
+        if not isinstance(shape, InOrder | OneOf | Repeated):
+            return self._new_expression(shape)
+        if id(shape) not in self._known:
+            expression = self._new_expression(shape)
+            if len(expression) > _LONG:
+                name = self.lines.fresh("part")
+                self.lines.add(name, expression)
+                expression = name
+            self._known[id(shape)] = (shape, expression)  # the first keeps the identity taken
+        return self._known[id(shape)][1]
+
+    def _new_expression(self, shape: Shape) -> str:
         match shape:
             case Exact(text=text):
                 return quoted(text)

@@ -22,7 +22,19 @@ from wieldy.formats.notation.character_class import character_class
 from wieldy.formats.notation.endings import has_plain_end
 from wieldy.formats.notation.naming import recursive_names
 from wieldy.formats.notation.neighbours import with_single_texts
-from wieldy.formats.notation.pieces import EMPTY, Pieces, Stop, at, either, in_order, joined, looped, one_of, repeated
+from wieldy.formats.notation.pieces import (
+    EMPTY,
+    NotTheSameError,
+    Pieces,
+    Stop,
+    at,
+    either,
+    in_order,
+    joined,
+    looped,
+    one_of,
+    repeated,
+)
 from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, Shape, TextWithout
 from wieldy.grammar import Grammar, lark, literal
 from wieldy.schema.rewrite import rewritten
@@ -34,6 +46,9 @@ _MAX_PAIRS = 64
 
 _MAX_PATTERN = 2000
 """A pattern up to this length is repeated within one terminal."""
+_LONG = 120
+"""A longer pattern is written once and named: shapes share their parts, and written out they could be endless."""
+_TERMINAL = re.compile(r"\bT[0-9]+\b")
 
 
 def to_lark(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) -> Grammar:
@@ -73,7 +88,9 @@ class _Writer:
         self._keeps_patterns = keeps_patterns
         self._lines: list[str] = []
         self._terminals: dict[str, str] = {}
-        self._lexemes: set[str] = set()
+        self._plain_ends: dict[int, tuple[Shape, bool]] = {}
+        self._sizes: dict[str, int] = {}
+        self._known: dict[int, tuple[Shape, Pieces]] = {}
         self._named_patterns: dict[str, Pieces] = {}
         self._followed: dict[tuple[str, tuple[Shape, ...]], str] = {}
         self._values: dict[str, str] = {}
@@ -86,6 +103,26 @@ class _Writer:
     # Shapes as pieces
 
     def _pieces(self, shape: Shape) -> Pieces:
+        """The shape's pieces; a part that shapes share is taken once, and its long patterns have names."""
+        if not isinstance(shape, OneOf | Repeated | InOrder):
+            return self._new_pieces(shape)
+        if id(shape) in self._known:
+            return self._known[id(shape)][1]
+        pieces = self._new_pieces(shape)
+        if isinstance(shape, OneOf | Repeated):
+            pieces = pieces.with_patterns(self._short)
+        self._known[id(shape)] = (shape, pieces)  # the first keeps the identity taken
+        return pieces
+
+    def _fresh_pieces(self, shape: Shape) -> Pieces:
+        """The shape's pieces with stops that no other shape has."""
+        known, self._known = self._known, {}
+        try:
+            return self._pieces(shape)
+        finally:
+            self._known = known
+
+    def _new_pieces(self, shape: Shape) -> Pieces:
         match shape:
             case Exact(text=text, token=True) if self._token is not None:
                 return self._with_tokens(text, self._token)
@@ -100,11 +137,25 @@ class _Writer:
             case InOrder(parts=inner):
                 return self._in_order(inner)
             case OneOf(options=options):
-                return one_of([self._pieces(option) for option in options])
+                return self._one_of(options)
             case Repeated():
                 return self._repeated(shape)
             case Named(name=name):
                 return self._named(name)
+
+    def _one_of(self, options: Sequence[Shape]) -> Pieces:
+        found: list[Pieces] = []
+        shared = set[Stop]()
+        for option in options:
+            pieces = self._pieces(option)
+            if not shared.isdisjoint(pieces.stops):
+                try:
+                    one_of([*found, pieces])
+                except NotTheSameError:
+                    pieces = self._fresh_pieces(option)
+            found.append(pieces)
+            shared |= pieces.stops
+        return one_of(found)
 
     def _with_tokens(self, text: str, token: re.Pattern[str]) -> Pieces:
         pieces, position = EMPTY, 0
@@ -129,6 +180,8 @@ class _Writer:
                 position = end
             else:
                 found = self._pieces(part)
+                if not found.stops.isdisjoint(pieces.stops):
+                    found = self._fresh_pieces(part)
             pieces = in_order(pieces, found)
         return pieces
 
@@ -161,17 +214,25 @@ class _Writer:
         """Of a large part the end is cut from its next beginning: otherwise every end would meet every beginning."""
         pieces = self._pieces(part)
         pairs = len({*pieces.out.values()}) * len({*pieces.into.values()})
-        is_large = pairs > _MAX_PAIRS or len(pieces.through or "") > _MAX_PATTERN
-        if is_large and has_plain_end(part, self._open_names):
+        is_large = pairs > _MAX_PAIRS or self._size(pieces.through or "") > _MAX_PATTERN
+        if is_large and self._has_plain_end(part):
             return in_order(pieces, at(Stop("")))
         return pieces
+
+    def _has_plain_end(self, part: Shape) -> bool:
+        if id(part) not in self._plain_ends:
+            self._plain_ends[id(part)] = (part, has_plain_end(part, self._open_names))
+        return self._plain_ends[id(part)][1]
 
     def _between(self, shape: Repeated) -> Pieces:
         return EMPTY if shape.between is None else self._pieces(shape.between)
 
     def _copies(self, shape: Repeated) -> Pieces:
         def again() -> Pieces:
-            return in_order(self._between(shape), self._loop_part(shape.part))
+            known, self._known = self._known, {}
+            pieces = in_order(self._between(shape), self._loop_part(shape.part))
+            self._known = known
+            return pieces
 
         least, most = max(shape.at_least, 1), shape.at_most
         tail = EMPTY
@@ -233,14 +294,21 @@ class _Writer:
         self._lines.insert(0, f"{name}: {' | '.join(end or EMPTY_LEXEME for end in dict.fromkeys(ends))}")
 
     def _lexeme(self, pattern: str) -> str:
-        return pattern if pattern in self._lexemes else self._terminal(pattern) if pattern else ""
+        return pattern if pattern in self._sizes else self._terminal(pattern) if pattern else ""
 
     def _terminal(self, pattern: str) -> str:
         if pattern not in self._terminals:
             self._terminals[pattern] = name = f"T{len(self._terminals)}"
-            self._lexemes.add(name)
+            self._sizes[name] = self._size(pattern)
             self._lines.append(f"{name}: {pattern}")
         return self._terminals[pattern]
+
+    def _short(self, pattern: str) -> str:
+        return self._terminal(pattern) if len(pattern) > _LONG else pattern
+
+    def _size(self, pattern: str) -> int:
+        """Characters of the pattern with the terminals in it written out."""
+        return len(pattern) + sum(self._sizes.get(name, 0) for name in _TERMINAL.findall(pattern))
 
     def _value(self, schema: JsonObject) -> str:
         kept = schema if self._keeps_patterns else rewritten(schema, _without_pattern)

@@ -34,18 +34,25 @@ def parts(shape: Shape) -> tuple[Shape, ...]:
             return ()
 
 
-def is_nullable(shape: Shape, named: Mapping[str, Shape]) -> bool:
+def is_nullable(shape: Shape, named: Mapping[str, Shape], known: dict[int, bool] | None = None) -> bool:
     """Whether the shape may be the empty text. Names that are met again count as not empty."""
+    known = {} if known is None else known
+    if id(shape) not in known:
+        known[id(shape)] = False  # while it is being found out: for shapes that contain themselves
+        known[id(shape)] = _is_nullable(shape, named, known)
+    return known[id(shape)]
+
+
+def _is_nullable(shape: Shape, named: Mapping[str, Shape], known: dict[int, bool]) -> bool:
     match shape:
         case Named(name=name):
-            rest = {key: value for key, value in named.items() if key != name}
-            return name in named and is_nullable(named[name], rest)
+            return name in named and is_nullable(named[name], named, known)
         case InOrder(parts=inner):
-            return all(is_nullable(part, named) for part in inner)
+            return all(is_nullable(part, named, known) for part in inner)
         case OneOf(options=inner):
-            return any(is_nullable(option, named) for option in inner)
+            return any(is_nullable(option, named, known) for option in inner)
         case Repeated(part=part, at_least=at_least):
-            return at_least == 0 or is_nullable(part, named)
+            return at_least == 0 or is_nullable(part, named, known)
         case Exact(text=text):
             return not text
         case Characters(at_least=at_least):
@@ -57,9 +64,12 @@ def is_nullable(shape: Shape, named: Mapping[str, Shape]) -> bool:
 
 
 def _names(shape: Shape) -> Iterator[str]:
-    waiting = [shape]
+    waiting, seen = [shape], set[int]()
     while waiting:
         found = waiting.pop()
+        if id(found) in seen:
+            continue  # shapes share their parts, so that a walk without memory could be exponential
+        seen.add(id(found))
         if isinstance(found, Named):
             yield found.name
         waiting += parts(found)

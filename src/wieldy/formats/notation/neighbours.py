@@ -21,26 +21,37 @@ def with_single_texts(rules: Rules) -> Rules:
     Raises:
         GrammarError: A choice has no option.
     """
-    named = rules.named
+    writer = _Rewriter(rules.named)
     return Rules(
-        start=_single(rules.start, named), named={name: _single(shape, named) for name, shape in named.items()}
+        start=writer.single(rules.start), named={name: writer.single(shape) for name, shape in rules.named.items()}
     )
 
 
-def _single(shape: Shape, named: Mapping[str, Shape]) -> Shape:
-    match shape:
-        case InOrder(parts=inner):
-            return _in_order(tuple(_flat(tuple(_single(part, named) for part in inner))), named)
-        case OneOf(options=()):
-            raise GrammarError("A choice needs at least one option, found none.")
-        case OneOf(options=options):
-            return OneOf(tuple(_single(option, named) for option in options))
-        case Repeated(part=part, between=between):
-            return replace(
-                shape, part=_single(part, named), between=None if between is None else _single(between, named)
-            )
-        case _:
-            return shape
+class _Rewriter:
+    """Shapes share their parts; what was rewritten once is not rewritten again, and is shared again."""
+
+    def __init__(self, named: Mapping[str, Shape]) -> None:
+        self._named = named
+        self._known: dict[int, tuple[Shape, Shape]] = {}
+
+    def single(self, shape: Shape) -> Shape:
+        if id(shape) not in self._known:
+            self._known[id(shape)] = (shape, self._rewritten(shape))  # the first keeps the identity taken
+        return self._known[id(shape)][1]
+
+    def _rewritten(self, shape: Shape) -> Shape:
+        match shape:
+            case InOrder(parts=inner):
+                return _in_order(tuple(_flat(tuple(map(self.single, inner)))), self._named)
+            case OneOf(options=()):
+                raise GrammarError("A choice needs at least one option, found none.")
+            case OneOf(options=options):
+                return OneOf(tuple(map(self.single, options)))
+            case Repeated(part=part, between=between):
+                joint = None if between is None else self.single(between)
+                return replace(shape, part=self.single(part), between=joint)
+            case _:
+                return shape
 
 
 def _flat(inner: tuple[Shape, ...]) -> list[Shape]:

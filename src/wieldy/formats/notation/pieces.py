@@ -11,6 +11,7 @@ Source: the construction is Glushkov's, with stops for positions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 Pattern = str | None
@@ -44,8 +45,34 @@ class Pieces:
     out: dict[Stop, str] = field(default_factory=dict[Stop, str])
     across: dict[tuple[Stop, Stop], str] = field(default_factory=dict[tuple[Stop, Stop], str])
 
+    def with_patterns(self, change: Callable[[str], str]) -> Pieces:
+        """The same with every pattern written otherwise."""
+        return Pieces(
+            through=None if self.through is None else change(self.through),
+            into={stop: change(pattern) for stop, pattern in self.into.items()},
+            out={stop: change(pattern) for stop, pattern in self.out.items()},
+            across={ends: change(pattern) for ends, pattern in self.across.items()},
+        )
+
+    @property
+    def stops(self) -> frozenset[Stop]:
+        """All stops of the shape: every one can be reached, and every one can be left."""
+        return frozenset(self.into) | {end for _, end in self.across}
+
+    @property
+    def following(self) -> dict[Stop, tuple[Pattern, dict[Stop, str]]]:
+        """For each stop: the pattern to the end, and those to the stops that may come next."""
+        ways: dict[Stop, tuple[Pattern, dict[Stop, str]]] = {stop: (self.out.get(stop), {}) for stop in self.stops}
+        for (start, end), pattern in self.across.items():
+            ways[start][1][end] = pattern
+        return ways
+
 
 EMPTY = Pieces(through="")
+
+
+class NotTheSameError(Exception):
+    """Two shapes share stops, but what may follow those stops is not the same in both."""
 
 
 def at(stop: Stop) -> Pieces:
@@ -54,7 +81,13 @@ def at(stop: Stop) -> Pieces:
 
 
 def in_order(first: Pieces, second: Pieces) -> Pieces:
-    """One and then the other."""
+    """One and then the other.
+
+    Raises:
+        NotTheSameError: They share stops.
+    """
+    if not first.stops.isdisjoint(second.stops):
+        raise NotTheSameError
     into, out = dict(first.into), dict(second.out)
     if first.through is not None:
         into |= {stop: joined(first.through, pattern) for stop, pattern in second.into.items()}
@@ -70,11 +103,23 @@ def in_order(first: Pieces, second: Pieces) -> Pieces:
 
 
 def one_of(options: list[Pieces]) -> Pieces:
-    """Any of the options, whose stops are all different."""
+    """Any of the options. They may share stops after which the same may follow.
+
+    Raises:
+        NotTheSameError: After a stop that options share, different things may follow.
+    """
     texts = list(dict.fromkeys(option.through for option in options if option.through is not None))
+    into: dict[Stop, list[str]] = {}
+    following: dict[Stop, tuple[Pattern, dict[Stop, str]]] = {}
+    for option in options:
+        for stop, pattern in option.into.items():
+            into.setdefault(stop, []).append(pattern)
+        for stop, ways in option.following.items():
+            if following.setdefault(stop, ways) != ways:
+                raise NotTheSameError
     return Pieces(
         through=either(texts) if texts else None,
-        into={stop: pattern for option in options for stop, pattern in option.into.items()},
+        into={stop: either(list(dict.fromkeys(patterns))) for stop, patterns in into.items()},
         out={stop: pattern for option in options for stop, pattern in option.out.items()},
         across={ends: pattern for option in options for ends, pattern in option.across.items()},
     )

@@ -1,6 +1,6 @@
 """Shapes as xgrammar's structural tags: JSON that says how formats nest.
 
-Each shape has its counterpart, except one that contains itself: it becomes an embedded grammar (`gbnf`). Special
+Each shape has its counterpart, except one that contains itself or is very large: an embedded grammar (`gbnf`). Special
 tokens are written as text; xgrammar matches a token by its text.
 """
 
@@ -10,10 +10,13 @@ from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.formats.notation.character_class import character_class
 from wieldy.formats.notation.gbnf import to_gbnf
-from wieldy.formats.notation.naming import recursive_names
+from wieldy.formats.notation.naming import parts, recursive_names
 from wieldy.formats.notation.neighbours import with_single_texts
 from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, Shape, TextWithout
 from wieldy.schema.rewrite import rewritten
+
+_MAX_FORMATS = 3000
+"""A part of more formats than this is an embedded grammar: JSON cannot say that two parts are the same one."""
 
 
 def to_structural_tag(rules: Rules) -> JsonObject:
@@ -34,8 +37,15 @@ class _Writer:
     def __init__(self, rules: Rules, recursive: frozenset[str]) -> None:
         self._rules = rules
         self._recursive = recursive
+        self._sizes: dict[int, int] = {}
 
     def format(self, shape: Shape) -> JsonObject:
+        """The format that accepts every text of the shape."""
+        if self._size(shape) > _MAX_FORMATS and not isinstance(shape, InOrder):
+            return self._grammar(shape)
+        return self._new_format(shape)
+
+    def _new_format(self, shape: Shape) -> JsonObject:
         match shape:
             case Exact(text=text):
                 return {"type": "const_string", "value": text}
@@ -52,9 +62,21 @@ class _Writer:
             case Repeated():
                 return self._repeated(shape)
             case Named(name=name) if name in self._recursive:
-                return {"type": "grammar", "grammar": to_gbnf(Rules(start=shape, named=self._rules.named))}
+                return self._grammar(shape)
             case Named(name=name):
                 return self.format(self._rules.named[name])
+
+    def _grammar(self, shape: Shape) -> JsonObject:
+        return {"type": "grammar", "grammar": to_gbnf(Rules(start=shape, named=self._rules.named))}
+
+    def _size(self, shape: Shape) -> int:
+        """How many formats the shape would be, with everything written out that shapes share."""
+        if id(shape) not in self._sizes:
+            inner = parts(shape)
+            if isinstance(shape, Named) and shape.name not in self._recursive:
+                inner = (self._rules.named[shape.name],)
+            self._sizes[id(shape)] = 1 + sum(map(self._size, inner))
+        return self._sizes[id(shape)]
 
     def _repeated(self, shape: Repeated) -> JsonObject:
         least, most = shape.at_least, shape.at_most
