@@ -200,7 +200,7 @@ class ReplyReader:
 
         def take(source: Source, sink: Sink) -> Reading[None]:
             found = yield from claim.look(source)
-            yield from act(source, sink, found.end() if found else source.at)
+            yield from act(source, sink, len(found.group()) if found else 0)
 
         return _Mark(literals=spellings, claim=claim, drops_before=before is not None, act=take, only_fresh=only_fresh)
 
@@ -228,19 +228,19 @@ class ReplyReader:
     def _leave_reasoning(self) -> None:
         self._mode = "content"
 
-    def _open_reasoning(self, source: Source, sink: Sink, end: int) -> Reading[None]:
-        yield from self._pass(source, sink, end)
+    def _open_reasoning(self, source: Source, sink: Sink, length: int) -> Reading[None]:
+        yield from self._pass(source, sink, length)
         self._enter_reasoning()
 
-    def _open_again(self, source: Source, sink: Sink, end: int) -> Reading[None]:
-        yield from self._open_reasoning(source, sink, end)
+    def _open_again(self, source: Source, sink: Sink, length: int) -> Reading[None]:
+        yield from self._open_reasoning(source, sink, length)
 
-    def _close_reasoning(self, source: Source, sink: Sink, end: int) -> Reading[None]:
-        yield from self._pass(source, sink, end)
+    def _close_reasoning(self, source: Source, sink: Sink, length: int) -> Reading[None]:
+        yield from self._pass(source, sink, length)
         self._leave_reasoning()
         self._content.strips = self._marks.reasoning is not None and self._marks.reasoning.behind is not None
 
-    def _close_unopened(self, source: Source, sink: Sink, end: int) -> Reading[None]:
+    def _close_unopened(self, source: Source, sink: Sink, length: int) -> Reading[None]:
         if not self._options.start.is_known and not self._had_reasoning and not sink.calls:
             sink.event(TextWasReasoning())
             self._had_reasoning = True
@@ -249,24 +249,24 @@ class ReplyReader:
             problem = source.error("text or a call")
             yield from source.tell(problem)
             sink.problem(problem)
-        yield from self._close_reasoning(source, sink, end)
+        yield from self._close_reasoning(source, sink, length)
 
-    def _pass_open(self, source: Source, sink: Sink, end: int) -> Reading[None]:
-        yield from self._pass(source, sink, end)
+    def _pass_open(self, source: Source, sink: Sink, length: int) -> Reading[None]:
+        yield from self._pass(source, sink, length)
         self._leave_reasoning()
         self._content.strips = self._marks.content is not None and self._marks.content.begin is not None
 
-    def _pass_close(self, source: Source, sink: Sink, end: int) -> Reading[None]:
-        yield from self._pass(source, sink, end)
+    def _pass_close(self, source: Source, sink: Sink, length: int) -> Reading[None]:
+        yield from self._pass(source, sink, length)
         self._content.strips = self._marks.content is not None and self._marks.content.behind is not None
 
-    def _pass_end(self, source: Source, sink: Sink, end: int) -> Reading[None]:
-        yield from self._pass(source, sink, end)
+    def _pass_end(self, source: Source, sink: Sink, length: int) -> Reading[None]:
+        yield from self._pass(source, sink, length)
         self._leave_reasoning()
         self._content.strips = True
 
-    def _pass(self, source: Source, sink: Sink, end: int) -> Reading[None]:
-        source.take(end)
+    def _pass(self, source: Source, sink: Sink, length: int) -> Reading[None]:
+        source.take(source.at + length)
         yield from ()
 
 
