@@ -60,13 +60,18 @@ class Literal:
     token: bool = field(default=False, kw_only=True)
     required: bool = field(default=True, kw_only=True)
 
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """All that are read; the canonical one may be empty, and is none then."""
+        return (self.text, *self.also) if self.text else self.also
+
     def write(self, call: WrittenCall) -> str:
         """The canonical spelling."""
         return self.text
 
     def parts(self, tokens: frozenset[str]) -> tuple[Part, ...]:
         """What is read."""
-        spellings = [(marked(spelling, tokens),) for spelling in (self.text, *self.also)]
+        spellings = [(marked(spelling, tokens),) for spelling in self.spellings]
         if self.required and len(spellings) == 1:
             return spellings[0]
         return (Either((*spellings, *(() if self.required else ((),)))),)
@@ -235,7 +240,7 @@ def first_literals(nodes: Sequence[Flat], tokens: frozenset[str]) -> tuple[str, 
             return (*literals, *first_literals(node.nodes, tokens))
         if not isinstance(node, Literal):
             break
-        literals += [marked(spelling, tokens) for spelling in (node.text, *node.also)]
+        literals += [marked(spelling, tokens) for spelling in node.spellings]
         if node.required:
             return tuple(literals)
     raise ValueError(f"expected a sequence that begins with a required literal, found {nodes!r}")

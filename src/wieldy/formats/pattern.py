@@ -55,19 +55,27 @@ SPACE = Run(r"\s", at_least=0, at_most=MAX_GAP)
 
 
 class Pattern:
-    """A sequence of parts, looked for at one place."""
+    """A sequence of parts, looked for at one place.
 
-    __slots__ = ("_begun", "_whole")
+    Args:
+        unless: What must not stand at the same place.
+    """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    __slots__ = ("_begun", "_unless", "_whole")
+
+    def __init__(self, parts: Sequence[Part], *, unless: Pattern | None = None) -> None:
         self._whole = re.compile(_whole(parts))
         self._begun = re.compile(_begun(parts))
+        self._unless = unless
 
     def look(self, source: Source) -> Reading[re.Match[str] | None]:
         """The match at the source's place, which is not taken; None if there cannot be one."""
         while not source.ended and self._begun.fullmatch(source.text, source.at):
             yield
-        return self._whole.match(source.text, source.at)
+        found = self._whole.match(source.text, source.at)
+        if found and self._unless and (yield from self._unless.look(source)):
+            return None
+        return found
 
 
 def _whole(parts: Sequence[Part]) -> str:

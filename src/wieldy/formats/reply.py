@@ -27,6 +27,7 @@ class Region:
         begin: Layout behind it.
         end: Layout before the closing mark.
         behind: Layout behind it.
+        is_optional: Whether the marks are left out where there is nothing between them.
     """
 
     open: Literal
@@ -35,6 +36,7 @@ class Region:
     begin: Gap | None = None
     end: Gap | None = None
     behind: Gap | None = None
+    is_optional: bool = False
 
     @property
     def opening(self) -> str:

@@ -27,6 +27,7 @@ class Wire:
         content: Marks around the text for the reader, if it has any.
         calls_in_reasoning: What the opening mark of a call means within reasoning.
         stray: Marks that say nothing and are passed over.
+        begin: Layout with which every reply begins.
     """
 
     calls: Section
@@ -34,31 +35,36 @@ class Wire:
     content: Region | None = None
     calls_in_reasoning: CallsInReasoning = "text"
     stray: tuple[Literal, ...] = ()
+    begin: Gap | None = None
 
     def start(self, prompt: str | None) -> Start:
         """Where a reply begins behind this prompt: in the region that it opened last and did not close."""
         if prompt is None:
-            return Start()
+            return Start(behind_mark=self.begin is not None)
         regions = {"reasoning": self.reasoning, "content": self.content}
         for name, region in regions.items():
             if region and prompt.rfind(region.open.text) > prompt.rfind(region.close.text):
                 return Start(inside="reasoning" if name == "reasoning" else "content", is_known=True)
         closes = [region.close.text for region in regions.values() if region and region.behind is not None]
-        return Start(is_known=True, behind_mark=prompt.rstrip().endswith(tuple(closes)) if closes else False)
+        behind_mark = prompt.rstrip().endswith(tuple(closes)) if closes else False
+        return Start(is_known=True, behind_mark=behind_mark or self.begin is not None)
 
     def write(self, reply: ReplyParts, start: Start) -> str:
         """Reasoning, then text, then calls."""
-        text = ""
+        text = text_of(self.begin)
         if self.reasoning and start.inside == "reasoning":
             text += reply.reasoning + self.reasoning.closing
         elif self.reasoning and reply.reasoning:
             text += self.reasoning.opening + reply.reasoning + self.reasoning.closing
-        if self.content:
+        if self.content and self._has_content(self.content, reply, start):
             text += "" if start.inside == "content" else self.content.opening
             text += reply.content + self.content.closing
         else:
             text += reply.content
         return text + self.calls.write(reply.calls, after_text=bool(reply.content))
+
+    def _has_content(self, region: Region, reply: ReplyParts, start: Start) -> bool:
+        return bool(reply.content) or start.inside == "content" or not region.is_optional
 
     def reader(self, tools: ToolIndex, options: ReadOptions) -> Callable[[Source, Sink], Reading[None]]:
         """What reads a reply."""
@@ -75,7 +81,7 @@ class Wire:
         """Reasoning if the wire has any, then text, then calls."""
         call_marks = self.calls.text_marks([tool.name for tool in tools])
         marks = (*call_marks, *((self.reasoning.open.text, self.reasoning.close.text) if self.reasoning else ()))
-        parts: list[Shape] = []
+        parts: list[Shape] = [*_exact(text_of(self.begin))]
         if self.reasoning:
             ends = (self.reasoning.close.text, *(call_marks if self.calls_in_reasoning == "calls" else ()))
             thought = InOrder((TextWithout(ends), *_closing(self.reasoning)))
@@ -86,6 +92,7 @@ class Wire:
         if self.content:
             opening = () if start.inside == "content" else _opening(self.content)
             content = InOrder((*opening, TextWithout((self.content.close.text, *marks)), *_closing(self.content)))
+            content = maybe(content) if self.content.is_optional and start.inside != "content" else content
         rules["content"] = content
         if choice.calls == "none" or not tools:
             return InOrder((*parts, Named("content")))
