@@ -222,7 +222,7 @@ class ChatFormat:
                         index=len(calls),
                         number=number,
                         wire_id=ids[0],
-                        came_with_id=call.provider_id is not None,
+                        came_with_id=bool(place.wire_ids) or call.provider_id is not None,
                         expected=index.expected(call.name),
                     )
                 )

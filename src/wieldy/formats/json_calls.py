@@ -19,6 +19,7 @@ from wieldy.formats.source import Reading, Source
 from wieldy.formats.values import in_schema_order
 
 Role: TypeAlias = Literal["name", "arguments", "id"]
+NINE = Characters("a-zA-Z0-9", at_least=9, at_most=9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,21 +65,26 @@ class JsonCall:
     Attributes:
         fields: Role and key of each member, in the order in which they are written.
         also: Other keys that are read.
-        id_length: How many letters and digits grammars give an id.
+        id: What grammars allow for an id.
+        indent: How far the object is indented, if its members stand on lines of their own; None for one line.
     """
 
     fields: tuple[tuple[Role, str], ...] = (("name", "name"), ("arguments", "arguments"))
     also: tuple[tuple[Role, str], ...] = (("arguments", "arguments"), ("arguments", "parameters"), ("id", "id"))
-    id_length: int = 9
+    id: Characters = NINE
+    indent: int | None = None
 
     def write(self, call: WrittenCall) -> str:
-        """The object on one line."""
-        values: dict[Role, str] = {
-            "name": _json(call.name),
-            "arguments": written_json(call),
-            "id": _json(call.wire_id),
+        """The object."""
+        values: dict[Role, JsonValue] = {
+            "name": call.name,
+            "arguments": in_schema_order(call.arguments, call.expected),
+            "id": call.wire_id,
         }
-        return "{" + ", ".join(f"{_json(key)}: {values[role]}" for role, key in self.fields) + "}"
+        members = {key: values[role] for role, key in self.fields}
+        if self.indent is None:
+            return _json(members)
+        return json.dumps(members, ensure_ascii=False, indent=4).replace("\n", "\n" + " " * self.indent)
 
     def reader(self, around: Around) -> Reader:
         """Takes the members in any order; arguments that come before the name are held back until it is known."""
@@ -118,17 +124,18 @@ class JsonCall:
     def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
         """The object as it is written."""
         parts: list[Shape] = []
+        line = " " if self.indent is None else "\n" + " " * (self.indent + 4)
         for index, (role, key) in enumerate(self.fields):
-            parts.append(Exact(f"{', ' if index else '{'}{_json(key)}: "))
+            begin = f",{line}" if index else "{" + line.strip(" ")
+            parts.append(Exact(f"{begin}{_json(key)}: "))
             match role:
                 case "name":
                     parts.append(Exact(_json(tool.name)))
                 case "arguments":
                     parts.append(Json(tool.input_schema))
                 case "id":
-                    letters = Characters("a-zA-Z0-9", at_least=self.id_length, at_most=self.id_length)
-                    parts += [Exact('"'), letters, Exact('"')]
-        return InOrder((*parts, Exact("}")))
+                    parts += [Exact('"'), self.id, Exact('"')]
+        return InOrder((*parts, Exact("}" if self.indent is None else "\n" + " " * self.indent + "}")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,7 +209,7 @@ def _read_members(source: Source, call: OpenCall, roles: dict[str, Role]) -> Rea
             case "arguments" if not call.has_arguments:
                 yield from read_arguments(source, call)
             case "id" if call.provider_id is None:
-                call.provider_id = (yield from collected(source, read_value)).strip('"')
+                call.provider_id = _text_of(json.loads((yield from collected(source, read_value))))
             case _:
                 yield from collected(source, read_value)
         if (yield from peek(source)) == "}":
@@ -211,6 +218,10 @@ def _read_members(source: Source, call: OpenCall, roles: dict[str, Role]) -> Rea
     if call.name is None:
         raise source.error("a member with the name of a tool")
     yield from _expect(source, "}")
+
+
+def _text_of(value: JsonValue) -> str | None:
+    return value if isinstance(value, str | None) else _json(value)
 
 
 def _read_only_member(source: Source, call: OpenCall) -> Reading[None]:

@@ -32,7 +32,8 @@ class WrittenCall:
         index: Which call of the reply it is, counted from 0.
         number: Which call of the conversation it is, counted from 0.
         wire_id: What the call is called on the wire, if that has ids.
-        came_with_id: Whether the model or a provider gave it an id.
+        came_with_id: Whether it has an id that others know: the model's or a provider's, or one in a conversation, by
+            which its result will name it.
         expected: The schema of the arguments.
     """
 
