@@ -20,7 +20,13 @@ _CATALOGUE = {
     "kimi-k3": "kimi_k3:KIMI_K3",
     "glm-4.5": "glm:GLM_4_5",
     "glm-4.7": "glm:GLM_4_7",
+    "pythonic": "pythonic:PYTHONIC",
+    "olmo-3": "pythonic:OLMO_3",
+    "lfm2": "pythonic:LFM2",
     "harmony": "harmony:HARMONY",
+    "gemma-4": "gemma:GEMMA_4",
+    "functiongemma": "gemma:FUNCTIONGEMMA",
+    "markers": "prompted:MARKERS",
 }
 
 

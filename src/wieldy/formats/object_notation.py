@@ -68,6 +68,10 @@ class ObjectNotation:
 
         return read
 
+    def giveaways(self, names: Sequence[str]) -> tuple[str, ...]:
+        """None: the name stands elsewhere."""
+        return ()
+
     def claim(self, names: Part) -> tuple[Part, ...]:
         """A brace."""
         return (SPACE, "{")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -76,6 +76,10 @@ class PythonArguments:
     def reader(self, around: Around) -> Reader:
         """Takes the arguments one by one; strings are passed on as they come."""
         return _PythonReader(self.bare).read
+
+    def giveaways(self, names: Sequence[str]) -> tuple[str, ...]:
+        """A name with the parenthesis."""
+        return tuple(f"{name}(" for name in names)
 
     def claim(self, names: Part) -> tuple[Part, ...]:
         """A parenthesis."""

@@ -33,6 +33,7 @@ from wieldy.formats.sink import OpenCall, Sink
 from wieldy.formats.source import Reading, Source, WireError
 
 FlatTypes = (Literal, Gap, Name, CallId, WithId)
+_ANY_NAME = Run(r"\w.\-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +77,11 @@ class Section:
         open: What stands before the first call.
         between: What stands between two calls.
         close: What stands behind the last call.
-        claimed_by: What tells calls from text: the opening mark alone, or the whole beginning with a known name.
+        claimed_by: What tells calls from text: the opening mark alone, or the whole beginning with a known name, or
+            with any name.
         at_line_start: Whether calls begin only where a line begins.
         most: How many calls the wire can carry; None for any number.
+        stands_together: Whether the calls are one expression, so that none is made if one of them cannot be read.
     """
 
     call: Call
@@ -86,9 +89,10 @@ class Section:
     open: tuple[Flat, ...] = ()
     between: tuple[Flat, ...] = ()
     close: tuple[Flat, ...] = ()
-    claimed_by: OneOfThese["mark", "name"] = "mark"
+    claimed_by: OneOfThese["mark", "name", "any name"] = "mark"
     at_line_start: bool = field(default=False)
     most: int | None = None
+    stands_together: bool = False
 
     def write(self, calls: Sequence[WrittenCall], *, after_text: bool) -> str:
         """The calls, with what stands around them."""
@@ -114,6 +118,11 @@ class Section:
                 *shapes_of(self.close, ""),
             )
         )
+
+    def text_marks(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The texts that ordinary text must not contain, because a parser would take them for a call."""
+        marks = tuple(mark for mark in _first(self.open or self.call.head, frozenset()) if len(mark) > 1)
+        return marks or self.call.arguments.giveaways(names)
 
 
 def described(nodes: Sequence[Flat]) -> str:
@@ -142,9 +151,7 @@ class SectionReader:
 
     def __init__(self, section: Section, names: Sequence[str], tokens: frozenset[str], marks: Sequence[str]) -> None:
         call, self._section = section.call, section
-        known: Part = (
-            Either(tuple((name,) for name in sorted(names, key=len, reverse=True))) if names else Run(r"\w.\-")
-        )
+        known: Part = Either(tuple((name,) for name in sorted(names, key=len, reverse=True))) if names else _ANY_NAME
         first_of_call = _first(call.head, tokens)
         closing = _marks(section.close, tokens)
         self._holds_many = bool(section.open)
@@ -158,7 +165,7 @@ class SectionReader:
         self._begins = Pattern(
             (SPACE, Either(tuple((literal,) for literal in first_of_call)))
             if first_of_call
-            else (SPACE, *self._beginning(tokens, Run(r"\w.\-")))
+            else (SPACE, *self._beginning(tokens, Either(((known,), (_ANY_NAME,)))))
         )
         self._head = Pattern((SPACE, *parts_of(call.head, tokens)))
         self._empty = (
@@ -184,8 +191,9 @@ class SectionReader:
 
     def _claim(self, tokens: frozenset[str], name: Part) -> Pattern:
         section = self._section
-        if section.claimed_by == "name":
-            return Pattern((*parts_of(section.open, tokens), *self._beginning(tokens, name)))
+        if section.claimed_by != "mark":
+            claimed = name if section.claimed_by == "name" else Either(((name,), (_ANY_NAME,)))
+            return Pattern((*parts_of(section.open, tokens), *self._beginning(tokens, claimed)))
         return Pattern((Either(tuple((literal,) for literal in self.literals)),))
 
     def read(self, source: Source, sink: Sink) -> Reading[None]:
@@ -199,7 +207,10 @@ class SectionReader:
             return
         source.begin("markup")
         source.take(opening.end())
+        if self._section.stands_together:
+            sink.hold()
         yield from self._read_calls(source, sink)
+        sink.release()
 
     def _read_calls(self, source: Source, sink: Sink) -> Reading[None]:
         calls, noise = sink.calls, None

@@ -37,6 +37,7 @@ class Sink:
         self._events: list[ParseEvent] = []
         self._pieces: list[str] = []
         self._delta: Callable[[str], ParseEvent] = _text_delta
+        self._held: list[tuple[ToolCall | InvalidToolCall, str]] | None = None
 
     def text(self, text: str) -> None:
         """Text for the reader."""
@@ -54,6 +55,25 @@ class Sink:
         """Anything else."""
         self._flush()
         self._events.append(event)
+
+    def hold(self) -> None:
+        """Calls that are complete are not told until `release`."""
+        self._held = []
+
+    def release(self) -> None:
+        """Tells the calls that were held back: all of them as they are, or none to be run if one could not be read."""
+        held, self._held = self._held or [], None
+        is_broken = any(isinstance(call, InvalidToolCall) for call, _ in held)
+        for call, text in held:
+            self.event(_unmade(call, text) if is_broken and isinstance(call, ToolCall) else call)
+
+    def complete(self, call: ToolCall | InvalidToolCall) -> None:
+        """A call has been read to its end, or as far as it could be read."""
+        recorded, self.source.recorded = self.source.recorded, None
+        if self._held is None:
+            self.event(call)
+        else:
+            self._held.append((call, "".join(recorded or ())))
 
     def problem(self, error: WireError) -> None:
         """Something was not as the format says, and was passed over."""
@@ -92,6 +112,11 @@ def _text_delta(text: str) -> ParseEvent:
 
 def _reasoning_delta(text: str) -> ParseEvent:
     return ReasoningDelta(text=text)
+
+
+def _unmade(call: ToolCall, text: str) -> InvalidToolCall:
+    error = "The call was not made: another call of the same list could not be read. Write the whole list again."
+    return InvalidToolCall(id=call.id, name=call.name, text=text, error=error, provider_id=call.provider_id)
 
 
 class OpenCall:
@@ -180,16 +205,14 @@ class OpenCall:
         self._complete(name, arguments)
 
     def _complete(self, name: str, arguments: JsonObject) -> None:
-        self._sink.source.recorded = None
         if self._sink.repair > 1:
             self._sink.arguments("".join(self._parts), self._delta)
-        self._sink.event(ToolCall(id=self.id, name=name, arguments=arguments, provider_id=self.provider_id))
+        self._sink.complete(ToolCall(id=self.id, name=name, arguments=arguments, provider_id=self.provider_id))
 
     def fail(self, error: WireError) -> None:
         """The call cannot be read; its text is kept and it will never be run."""
         text = "".join(self._sink.source.recorded or ())
-        self._sink.source.recorded = None
-        self._sink.event(
+        self._sink.complete(
             InvalidToolCall(
                 id=self.id,
                 name=self.name,

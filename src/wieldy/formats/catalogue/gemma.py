@@ -1,0 +1,52 @@
+"""Gemma's own object notation: Gemma 4 and FunctionGemma."""
+
+from wieldy.formats import ready_turns
+from wieldy.formats.format import ChatFormat
+from wieldy.formats.nodes import Gap, Literal, Name
+from wieldy.formats.object_notation import ObjectNotation
+from wieldy.formats.reply import Region
+from wieldy.formats.section import Call, Section
+from wieldy.formats.wire import Wire
+
+_NOTES = (
+    "A string cannot contain the mark that stands around strings; where special tokens are known by their ids, it can.",
+    "Members are written sorted by name, as the templates do; so grammars have them in that order.",
+    "Grammars leave a string's length, `pattern` and `format` to the validator.",
+)
+
+GEMMA_4 = ChatFormat(
+    name="gemma-4",
+    models="Gemma 4",
+    wire=Wire(
+        reasoning=Region(
+            open=Literal("<|channel>thought", token=True),
+            close=Literal("<channel|>", token=True),
+            begin=Gap("\n"),
+            end=Gap("\n"),
+        ),
+        calls=Section(
+            call=Call(
+                head=(Literal("<|tool_call>", token=True), Gap(), Literal("call:"), Gap(), Name()),
+                arguments=ObjectNotation(quote=Literal('<|"|>', token=True)),
+                close=(Gap(), Literal("<tool_call|>", token=True)),
+            ),
+        ),
+    ),
+    turns=ready_turns.GEMMA_4,
+    notes=_NOTES,
+)
+FUNCTIONGEMMA = ChatFormat(
+    name="functiongemma",
+    models="FunctionGemma",
+    wire=Wire(
+        calls=Section(
+            call=Call(
+                head=(Literal("<start_function_call>", token=True), Gap(), Literal("call:"), Gap(), Name()),
+                arguments=ObjectNotation(quote=Literal("<escape>", token=True)),
+                close=(Gap(), Literal("<end_function_call>", token=True)),
+            ),
+        ),
+    ),
+    turns=ready_turns.FUNCTIONGEMMA,
+    notes=(*_NOTES, "Reasoning cannot be written."),
+)

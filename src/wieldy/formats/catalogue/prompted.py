@@ -1,0 +1,30 @@
+"""Schemes that any model can follow by prompt alone: marks in square brackets."""
+
+from wieldy.formats import ready_turns
+from wieldy.formats.format import ChatFormat
+from wieldy.formats.nodes import Gap, Literal, Name
+from wieldy.formats.python_calls import PythonArguments
+from wieldy.formats.section import Call, Section
+from wieldy.formats.wire import Wire
+
+MARKERS = ChatFormat(
+    name="markers",
+    models="any model, by prompt: [[name(key=value)]]",
+    wire=Wire(
+        calls=Section(
+            before=Gap("\n"),
+            call=Call(
+                head=(Literal("[["), Name()),
+                arguments=PythonArguments(spelling="json", bare="text"),
+                close=(Gap(), Literal("]]")),
+            ),
+            between=(Gap("\n"),),
+            claimed_by="any name",
+        ),
+    ),
+    turns=ready_turns.MARKERS,
+    notes=(
+        "Text that has two brackets, a name and a parenthesis cannot be written, for it is read as a call.",
+        "Reasoning cannot be written.",
+    ),
+)
