@@ -10,7 +10,7 @@ from wieldy.core.calls import AUTO, InvalidToolCall, ToolCall, ToolChoice
 from wieldy.core.errors import UsageError
 from wieldy.core.messages import Message, messages_from
 from wieldy.formats.events import Reply, reply_of
-from wieldy.formats.nodes import WrittenCall
+from wieldy.formats.nodes import WrittenCall, token_marks
 from wieldy.formats.parser import Parser
 from wieldy.formats.reply import CallsInReasoning, Choice, ReadOptions, ReplyParts, WireLike
 from wieldy.formats.shape import Rules, Shape
@@ -41,6 +41,11 @@ class ChatFormat:
     turns: Turns
     notes: tuple[str, ...] = field(default=())
     repair: RepairLevel = 1
+
+    @property
+    def special_tokens(self) -> tuple[str, ...]:
+        """The marks that vocabularies usually have as one token: those to look up in a model's own."""
+        return tuple(dict.fromkeys((*token_marks(self.wire), *self.turns.reply_end)))
 
     def parser(
         self,
@@ -204,10 +209,14 @@ class ChatFormat:
         return Rules(start=start, named=named)
 
     def _split(self, text: str) -> tuple[str, str]:
-        """A text that begins with a turn: what the model was given, and its last reply."""
+        """A text that begins with a turn: what the model was given, and the reply behind the last turn of others."""
         opening = self.turns.assistant.open
-        before, found, reply = text.rpartition(opening)
-        return (before + found, reply) if opening and found else ("", text)
+        others = [opener for opener in self.turns.openers if not opening.startswith(opener)]
+        said = max((text.rfind(opener) for opener in others), default=0)
+        start = text.find(opening, max(said, 0))
+        start = start if start >= 0 else text.rfind(opening)
+        end = start + len(opening)
+        return (text[:end], text[end:]) if opening and start >= 0 else ("", text)
 
     def _write(self, message: Message, index: ToolIndex, place: ReplyPlace) -> str:
         calls: list[WrittenCall] = []

@@ -7,7 +7,7 @@ body; what is meant for the reader and what is reasoning, the channel says. How 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal as OneOfThese
 
 from wieldy.core.calls import ToolDefinition
@@ -37,7 +37,7 @@ class HarmonyWire:
         calls_end: What stands behind a call when another message follows.
     """
 
-    marks: HeaderMarks = field(default_factory=HeaderMarks)
+    marks: HeaderMarks
     channels: Mapping[str, Channel]
     written_on: Mapping[Purpose, str]
     calls_end: Literal

@@ -51,15 +51,11 @@ class HeaderMarks:
         json: The kind of a call's body.
     """
 
-    start: Literal = Literal("<|start|>", token=True)
-    channel: Literal = Literal("<|channel|>", token=True)
-    kind: Literal = Literal("<|constrain|>", token=True)
-    message: Literal = Literal("<|message|>", token=True)
-    ends: tuple[Literal, ...] = (
-        Literal("<|end|>", token=True),
-        Literal("<|call|>", token=True),
-        Literal("<|return|>", token=True),
-    )
+    start: Literal
+    channel: Literal
+    kind: Literal
+    message: Literal
+    ends: tuple[Literal, ...]
     to: str = " to="
     role: str = "assistant"
     namespace: str = "functions."
