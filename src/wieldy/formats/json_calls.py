@@ -124,9 +124,9 @@ class JsonCall:
     def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
         """The object as it is written."""
         parts: list[Shape] = []
-        line = " " if self.indent is None else "\n" + " " * (self.indent + 4)
+        line = "" if self.indent is None else "\n" + " " * (self.indent + 4)
         for index, (role, key) in enumerate(self.fields):
-            begin = f",{line}" if index else "{" + line.strip(" ")
+            begin = "," + (line or " ") if index else "{" + line
             parts.append(Exact(f"{begin}{_json(key)}: "))
             match role:
                 case "name":
