@@ -117,6 +117,55 @@ def test_events_do_not_depend_on_cuts_and_every_character_is_accounted_for(
         assert kinds == {"content": reply.content, "reasoning": reply.reasoning}
 
 
+def in_tokens(text: str, tokens: tuple[str, ...]) -> list[tuple[str, bool]]:
+    """The text as a vocabulary with these special tokens cuts it, every other character being a token of its own."""
+    pieces: list[tuple[str, bool]] = []
+    while text:
+        token = next((token for token in sorted(tokens, key=len, reverse=True) if text.startswith(token)), "")
+        pieces.append((token or text[0], bool(token)))
+        text = text[len(token) or 1 :]
+    return pieces
+
+
+@every_format
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_special_tokens_say_the_same_as_their_text(name: str, data: st.DataObject) -> None:
+    message = data.draw(messages(name))
+    chat = get(name)
+    parser = chat.parser(TOOLS, prompt="", special_tokens=chat.special_tokens)
+
+    events: list[ParseEvent] = []
+    for piece, is_token in in_tokens(chat.render_reply(message, TOOLS), chat.special_tokens):
+        events += parser.feed(piece, is_token=is_token)
+    reply = reply_of([*events, *parser.close()])
+
+    assert said(Message.assistant(reply.content, reply.calls, reasoning=reply.reasoning)) == said(message)
+
+
+@every_format
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_a_mark_that_is_spelled_out_is_text_where_marks_are_tokens(name: str, data: st.DataObject) -> None:
+    chat = get(name)
+    if not chat.special_tokens:
+        pytest.skip("this format's marks are ordinary text")
+    mark = data.draw(st.sampled_from(chat.special_tokens))
+    call = ToolCall(id="call_0", name="write_file", arguments={"path": "a", "content": f"x{mark}y"})
+    written = chat.render_reply(Message.assistant(calls=[call]), TOOLS)
+    before, _, after = written.partition("x" + mark + "y")
+    parser = chat.parser(TOOLS, prompt="", special_tokens=chat.special_tokens)
+
+    events: list[ParseEvent] = []
+    for part in (in_tokens(before, chat.special_tokens), [(c, False) for c in f"x{mark}y"], in_tokens(after, chat.special_tokens)):
+        for piece, is_token in part:
+            events += parser.feed(piece, is_token=is_token)
+
+    assert [call.arguments for call in reply_of([*events, *parser.close()]).calls if isinstance(call, ToolCall)] == [
+        call.arguments
+    ]
+
+
 @every_format
 @settings(max_examples=30, deadline=None)
 @given(data=st.data(), seed=seeds)

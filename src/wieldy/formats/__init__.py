@@ -48,6 +48,18 @@ def get(name: str) -> ChatFormat:
     return getattr(import_module(f"wieldy.formats.catalogue.{module}"), constant)
 
 
+def detect(chat_template: str) -> str:
+    """The name of the format that a model's chat template (Jinja source) writes, found by rendering and reading back.
+
+    Raises:
+        UsageError: The template is none, shows no calls, or fits no format; the text says what was tried.
+    """
+    # Rendering templates is not what programs that name their format need.
+    from wieldy.formats import detection  # noqa: PLC0415
+
+    return detection.detect(chat_template)
+
+
 def _did_you_mean(name: str) -> str:
     alike = nearest_names(name, names(), most=3)
     return f"; did you mean {' or '.join(map(repr, alike))}?" if alike else ""

@@ -8,9 +8,9 @@ only read. Nothing here knows a model family: a family is a tree of these nodes,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Protocol, TypeAlias, cast
 
 from wieldy.core.calls import ToolDefinition
 from wieldy.core.json import JsonObject
@@ -225,6 +225,19 @@ def write_flat(nodes: Sequence[Flat], call: WrittenCall) -> str:
 def shapes_of(nodes: Sequence[Flat], name: str) -> tuple[Shape, ...]:
     """What grammars allow for flat nodes in a call of the tool `name`."""
     return tuple(shape for node in nodes for shape in node.shapes(name))
+
+
+def token_marks(node: object) -> Iterator[str]:
+    """The marks within a tree of nodes that vocabularies have as one token, in order, tolerated spellings too."""
+    if isinstance(node, Literal):
+        if node.token:
+            yield from (node.text, *node.also)
+    elif isinstance(node, tuple):
+        for part in cast("tuple[object, ...]", node):
+            yield from token_marks(part)
+    elif is_dataclass(node):
+        for part in fields(node):
+            yield from token_marks(getattr(node, part.name))
 
 
 def first_literals(nodes: Sequence[Flat], tokens: frozenset[str]) -> tuple[str, ...]:
