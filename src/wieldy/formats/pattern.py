@@ -98,11 +98,12 @@ def _whole_part(part: Part) -> str:
 
 def _begun(parts: Sequence[Part]) -> str:
     """Matches every proper beginning of a match, the empty one included."""
-    expression = ""
+    expression: str | None = None
     for part in reversed(parts):
         whole, begun = _without_names(_whole_part(part)), _begun_part(part)
-        expression = f"(?:{whole}{expression}|{begun})" if expression else begun
-    return expression
+        # A last part of one character has no beginning but the empty text, which is one nevertheless.
+        expression = begun if expression is None else f"(?:{whole}{expression}|{begun})"
+    return expression or ""
 
 
 def _begun_part(part: Part) -> str:
