@@ -27,7 +27,7 @@ from wieldy.formats.nodes import (
     shapes_of,
     write_flat,
 )
-from wieldy.formats.pattern import SPACE, Either, Part, Pattern, Run, Scanner
+from wieldy.formats.pattern import SPACE, Either, Group, Part, Pattern, Run, Scanner
 from wieldy.formats.shape import InOrder, OneOf, Repeated, Shape
 from wieldy.formats.sink import OpenCall, Sink
 from wieldy.formats.source import Reading, Source, WireError
@@ -81,6 +81,7 @@ class Section:
             with any name.
         at_line_start: Whether calls begin only where a line begins.
         most: How many calls the wire can carry; None for any number.
+        pretended: Names with which a model says that it calls nothing; what begins with one of them is text.
         stands_together: Whether the calls are one expression, so that none is made if one of them cannot be read.
     """
 
@@ -92,6 +93,7 @@ class Section:
     claimed_by: OneOfThese["mark", "name", "any name"] = "mark"
     at_line_start: bool = field(default=False)
     most: int | None = None
+    pretended: tuple[str, ...] = ()
     stands_together: bool = False
 
     def write(self, calls: Sequence[WrittenCall], *, after_text: bool) -> str:
@@ -158,15 +160,15 @@ class SectionReader:
         self.before = section.before
         self.literals = _first(section.open or call.head, tokens) or ("{",)
         self.at_line_start = section.at_line_start
-        self.claim = self._claim(tokens, known)
+        self.claim = self._claim(tokens, known, tuple(name for name in section.pretended if name not in names))
         self._open = Pattern(parts_of(section.open, tokens))
         self._between = Pattern((SPACE, *parts_of(section.between, tokens), SPACE)) if section.between else None
         self._close = Pattern((SPACE, *parts_of(section.close, tokens))) if section.close else None
+        inside = self._beginning_in_section(tokens, known)
         self._begins = Pattern(
-            (SPACE, Either(tuple((literal,) for literal in first_of_call)))
-            if first_of_call
-            else (SPACE, *self._beginning(tokens, Either(((known,), (_ANY_NAME,)))))
+            (SPACE, Either(tuple((literal,) for literal in first_of_call))) if first_of_call else (SPACE, *inside)
         )
+        self._joined = self._joining(tokens, known)
         self._head = Pattern((SPACE, *parts_of(call.head, tokens)))
         self._empty = (
             Pattern((SPACE, *parts_of(_up_to_name(call.head), tokens), *parts_of(call.without_arguments, tokens)))
@@ -180,7 +182,9 @@ class SectionReader:
         self._ends = tuple(literal for literal in _marks(last, tokens) if len(literal) > 1)
         openers = [literal for literal in (*first_of_call, *closing, *self.literals, *marks) if len(literal) > 1]
         self._recovery = Scanner((*self._ends, *openers))
-        self._noise = Scanner((*first_of_call, *closing, *marks)) if first_of_call or closing else None
+        braces = ("{",) if inside == ("{",) else ()
+        found = (*first_of_call, *closing, *braces)
+        self._noise = Scanner((*found, *marks)) if found else None
 
     def _beginning(self, tokens: frozenset[str], name: Part) -> tuple[Part, ...]:
         call = self._section.call
@@ -189,17 +193,36 @@ class SectionReader:
             head += [name] if isinstance(node, Name) else node.parts(tokens)
         return (*head, *call.arguments.claim(name))
 
-    def _claim(self, tokens: frozenset[str], name: Part) -> Pattern:
+    def _beginning_in_section(self, tokens: frozenset[str], known: Part) -> tuple[Part, ...]:
+        beginning = self._beginning(tokens, Either(((known,), (_ANY_NAME,))))
+        # A brace is enough in a section that has begun: the name may come after the arguments.
+        return beginning[:1] if beginning[:1] == ("{",) else beginning
+
+    def _joining(self, tokens: frozenset[str], known: Part) -> Pattern | None:
+        """What stands between two calls that stand for themselves, where that is more than layout."""
+        between = self._section.between
+        if self._holds_many or not any(isinstance(node, Literal) and node.required for node in between):
+            return None
+        return Pattern((Group("between", (SPACE, *parts_of(between, tokens), SPACE)), *self._beginning(tokens, known)))
+
+    def _claim(self, tokens: frozenset[str], name: Part, pretended: Sequence[str]) -> Pattern:
         section = self._section
+        unless = Either(tuple((other,) for other in pretended))
+        open_ = parts_of(section.open, tokens)
+        but = Pattern((*open_, *self._beginning(tokens, unless))) if pretended else None
         if section.claimed_by != "mark":
             claimed = name if section.claimed_by == "name" else Either(((name,), (_ANY_NAME,)))
-            return Pattern((*parts_of(section.open, tokens), *self._beginning(tokens, claimed)))
-        return Pattern((Either(tuple((literal,) for literal in self.literals)),))
+            return Pattern((*open_, *self._beginning(tokens, claimed)), unless=but)
+        return Pattern((Either(tuple((literal,) for literal in self.literals)),), unless=but)
 
     def read(self, source: Source, sink: Sink) -> Reading[None]:
         """Takes the section, which begins at the source's place."""
         if not self._holds_many:
             yield from self._read_call(source, sink)
+            while self._joined and (joined := (yield from self._joined.look(source))):
+                source.begin("markup")
+                source.take(joined.end("between"))
+                yield from self._read_call(source, sink)
             return
         opening = yield from self._open.look(source)
         if not opening:

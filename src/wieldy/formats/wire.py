@@ -97,13 +97,17 @@ class Wire:
         if choice.calls == "none" or not tools:
             return InOrder((*parts, Named("content")))
         calls = self.calls.shape(tools, rules, at_most=choice.at_most)
-        if self.calls.before and self.calls.before.text:
-            calls = InOrder((maybe(Exact(self.calls.before.text)), calls))
         rules["calls"] = calls
-        with_calls = InOrder((Named("content"), Named("calls")))
+        with_calls = self._behind_content(Named("calls"))
         if choice.calls == "required":
             return InOrder((*parts, with_calls))
         return InOrder((*parts, OneOf((Named("content"), with_calls))))
+
+    def _behind_content(self, calls: Shape) -> Shape:
+        gap = _exact(text_of(self.calls.before))
+        if self.calls.at_line_start:
+            return InOrder((maybe(InOrder((Named("content"), *gap))), calls))
+        return InOrder((Named("content"), *map(maybe, gap), calls))
 
 
 def _opening(region: Region) -> tuple[Shape, ...]:
