@@ -13,6 +13,7 @@ from wieldy.schema import nearest_names
 _CATALOGUE = {
     "hermes": "hermes:HERMES",
     "qwen3-coder": "qwen:QWEN3_CODER",
+    "seed-oss": "xml:SEED_OSS",
     "deepseek-v3.2": "deepseek_dsml:DEEPSEEK_V3_2",
     "deepseek-v4": "deepseek_dsml:DEEPSEEK_V4",
     "deepseek-v4.1": "deepseek_dsml:DEEPSEEK_V4_1",
@@ -20,12 +21,20 @@ _CATALOGUE = {
     "kimi-k3": "kimi_k3:KIMI_K3",
     "glm-4.5": "glm:GLM_4_5",
     "glm-4.7": "glm:GLM_4_7",
+    "minimax-m1": "minimax:MINIMAX_M1",
+    "minimax-m2": "minimax:MINIMAX_M2",
+    "minimax-m3": "minimax:MINIMAX_M3",
+    "llama-json": "llama:LLAMA_JSON",
     "pythonic": "pythonic:PYTHONIC",
     "olmo-3": "pythonic:OLMO_3",
     "lfm2": "pythonic:LFM2",
     "harmony": "harmony:HARMONY",
     "gemma-4": "gemma:GEMMA_4",
     "functiongemma": "gemma:FUNCTIONGEMMA",
+    "step-3": "xml:STEP_3",
+    "functionary": "xml:FUNCTIONARY",
+    "minicpm-5": "xml:MINICPM_5",
+    "claude-2": "xml:CLAUDE_2",
     "markers": "prompted:MARKERS",
 }
 

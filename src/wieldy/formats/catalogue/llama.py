@@ -1,0 +1,31 @@
+"""Llama JSON: bare objects with a name and parameters."""
+
+from wieldy.formats import ready_turns
+from wieldy.formats.format import ChatFormat
+from wieldy.formats.json_calls import JsonCall
+from wieldy.formats.nodes import Gap, Literal
+from wieldy.formats.section import Call, Section
+from wieldy.formats.wire import Wire
+
+LLAMA_JSON = ChatFormat(
+    name="llama-json",
+    models="Llama 3.1, 3.2 and 3.3, and models that were tuned from them",
+    wire=Wire(
+        calls=Section(
+            before=Gap("\n"),
+            call=Call(arguments=JsonCall(fields=(("name", "name"), ("arguments", "parameters")))),
+            between=(Literal(";"), Gap(" ")),
+            claimed_by="name",
+            at_line_start=True,
+        ),
+        stray=(Literal("<|python_tag|>", token=True),),
+    ),
+    turns=ready_turns.LLAMA_JSON,
+    notes=(
+        "Nothing opens a call: an object at the beginning of a line whose first member names a known tool is one, and "
+        "any other JSON is text.",
+        "The official template refuses more than one call in a reply and drops the text beside it; models write "
+        "several with semicolons between them.",
+        "No reasoning. No ids: results are matched by order.",
+    ),
+)
