@@ -207,13 +207,13 @@ class SectionReader:
 
     def _claim(self, tokens: frozenset[str], name: Part, pretended: Sequence[str]) -> Pattern:
         section = self._section
-        unless = Either(tuple((other,) for other in pretended))
         open_ = parts_of(section.open, tokens)
-        but = Pattern((*open_, *self._beginning(tokens, unless))) if pretended else None
+        not_called = Either(tuple((other,) for other in pretended))
+        unless = Pattern((*open_, *self._beginning(tokens, not_called))) if pretended else None
         if section.claimed_by != "mark":
             claimed = name if section.claimed_by == "name" else Either(((name,), (_ANY_NAME,)))
-            return Pattern((*open_, *self._beginning(tokens, claimed)), unless=but)
-        return Pattern((Either(tuple((literal,) for literal in self.literals)),), unless=but)
+            return Pattern((*open_, *self._beginning(tokens, claimed)), unless=unless)
+        return Pattern((Either(tuple((literal,) for literal in self.literals)),), unless=unless)
 
     def read(self, source: Source, sink: Sink) -> Reading[None]:
         """Takes the section, which begins at the source's place."""
