@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from wieldy.core.calls import ToolDefinition
-from wieldy.formats.nodes import Literal
+from wieldy.formats.nodes import Gap, Literal
 from wieldy.formats.reply import CallsInReasoning, Choice, ReadOptions, Region, ReplyParts, Start, text_of
 from wieldy.formats.reply_reader import Marks, ReplyReader
 from wieldy.formats.section import Section
