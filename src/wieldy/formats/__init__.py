@@ -1,19 +1,67 @@
 """Chat formats: how model families write tool calls, each as one definition.
 
 `get(name)` gives a `ChatFormat`: it renders conversations, parses replies whole or piece by piece, and makes grammars.
-All four come from the same tree of nodes. Pure: text in, events out.
+All four come from the same tree of nodes. A format of your own is a `ChatFormat` made of the nodes that are importable
+from here. Pure: text in, events out.
 """
 
 from importlib import import_module
 
 from wieldy.core.errors import UsageError
+from wieldy.formats.events import ArgumentsDelta, CallOpened, ParseEvent, Problem, Reply, TextWasReasoning
 from wieldy.formats.format import ChatFormat
+from wieldy.formats.json_calls import JsonArguments, JsonCall, KeyedJsonCall
+from wieldy.formats.nodes import CallId, Gap, Index, Literal, Name, WithId
+from wieldy.formats.parser import Parser
+from wieldy.formats.reply import Region
+from wieldy.formats.section import Call, Section
+from wieldy.formats.source import Span
+from wieldy.formats.tagged import Key, TaggedArguments, TypeMark
+from wieldy.formats.wire import Wire
 from wieldy.schema import nearest_names
+
+__all__ = [
+    "ArgumentsDelta",
+    "Call",
+    "CallId",
+    "CallOpened",
+    "ChatFormat",
+    "Gap",
+    "Index",
+    "JsonArguments",
+    "JsonCall",
+    "Key",
+    "KeyedJsonCall",
+    "Literal",
+    "Name",
+    "ParseEvent",
+    "Parser",
+    "Problem",
+    "Region",
+    "Reply",
+    "Section",
+    "Span",
+    "TaggedArguments",
+    "TextWasReasoning",
+    "TypeMark",
+    "Wire",
+    "WithId",
+    "detect",
+    "get",
+    "names",
+]
 
 _CATALOGUE = {
     "hermes": "hermes:HERMES",
     "qwen3-coder": "qwen:QWEN3_CODER",
     "seed-oss": "xml:SEED_OSS",
+    "mistral-v3": "mistral:MISTRAL_V3",
+    "mistral-v7": "mistral:MISTRAL_V7",
+    "mistral-v11": "mistral:MISTRAL_V11",
+    "mistral-v13": "mistral:MISTRAL_V13",
+    "mistral-v15": "mistral:MISTRAL_V15",
+    "deepseek-v3": "deepseek:DEEPSEEK_V3",
+    "deepseek-v3.1": "deepseek:DEEPSEEK_V3_1",
     "deepseek-v3.2": "deepseek_dsml:DEEPSEEK_V3_2",
     "deepseek-v4": "deepseek_dsml:DEEPSEEK_V4",
     "deepseek-v4.1": "deepseek_dsml:DEEPSEEK_V4_1",
@@ -31,9 +79,21 @@ _CATALOGUE = {
     "harmony": "harmony:HARMONY",
     "gemma-4": "gemma:GEMMA_4",
     "functiongemma": "gemma:FUNCTIONGEMMA",
+    "granite-3": "granite:GRANITE_3",
+    "granite-20b-fc": "granite:GRANITE_20B_FC",
+    "phi-4-mini": "granite:PHI_4_MINI",
+    "command-r": "cohere:COMMAND_R",
+    "command-a": "cohere:COMMAND_A",
+    "internlm": "internlm:INTERNLM",
+    "jamba": "arrays:JAMBA",
+    "nemotron": "arrays:NEMOTRON",
+    "xlam": "arrays:XLAM",
+    "apertus": "arrays:APERTUS",
     "step-3": "xml:STEP_3",
+    "ernie-4.5": "ernie:ERNIE_4_5",
     "functionary": "xml:FUNCTIONARY",
     "minicpm-5": "xml:MINICPM_5",
+    "hunyuan": "arrays:HUNYUAN",
     "claude-2": "xml:CLAUDE_2",
     "markers": "prompted:MARKERS",
 }
