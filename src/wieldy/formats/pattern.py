@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from wieldy.formats.source import Reading, Source
+from wieldy.formats.source import TOKEN, Reading, Source
 
 MAX_GAP = 200
 """Whitespace that is only layout is at most this long; more is not recognised."""
@@ -87,13 +87,18 @@ def _whole_part(part: Part) -> str:
         case str():
             return re.escape(part)
         case Run():
-            return f"[{part.allowed}]{{{part.at_least},{part.at_most}}}"
+            return f"[{_class(part)}]{{{part.at_least},{part.at_most}}}"
         case Either():
             return f"(?:{'|'.join(map(_whole, part.options))})"
         case Group():
             return f"(?P<{part.name}>{_whole(part.parts)})"
         case End():
             return r"\Z"
+
+
+def _class(run: Run) -> str:
+    # The mark of a special token is no character of the text, so no run goes over it.
+    return run.allowed + TOKEN if run.allowed.startswith("^") else run.allowed
 
 
 def _begun(parts: Sequence[Part]) -> str:
@@ -114,7 +119,7 @@ def _begun_part(part: Part) -> str:
                 expression = f"(?:{re.escape(character)}{expression})?"
             return expression
         case Run():
-            return f"[{part.allowed}]{{0,{part.at_most}}}"
+            return f"[{_class(part)}]{{0,{part.at_most}}}"
         case Either():
             return f"(?:{'|'.join(map(_begun, part.options))})"
         case Group():
