@@ -104,13 +104,25 @@ class ChatFormat:
         Raises:
             UsageError: One of the tools is none.
         """
-        if prompt is None and text.startswith(self.turns.openers):
-            prompt, text = self._split(text)
+        if prompt is None:
+            prompt, text = self.split_prompt(text)
         parser = self.parser(
             tools, prompt=prompt, id_prefix=id_prefix, calls_in_reasoning=calls_in_reasoning, repair=repair
         )
         events = [*parser.feed(text), *parser.close()]
         return reply_of(events, parser.spans)
+
+    def split_prompt(self, text: str) -> tuple[str | None, str]:
+        """What the model was given, and its reply: behind the last turn of others, if the text begins with a turn."""
+        if not text.startswith(self.turns.openers):
+            return None, text
+        opening = self.turns.assistant.open
+        others = [opener for opener in self.turns.openers if not opening.startswith(opener)]
+        said = max((text.rfind(opener) for opener in others), default=0)
+        start = text.find(opening, max(said, 0))
+        start = start if start >= 0 else text.rfind(opening)
+        end = start + len(opening)
+        return (text[:end], text[end:]) if opening and start >= 0 else ("", text)
 
     def render(
         self, messages: Messages, tools: Iterable[ToolLike] = (), *, generation_prompt: bool | None = None
@@ -207,16 +219,6 @@ class ChatFormat:
         choice = Choice(calls="none" if calls == "none" else calls, at_most=at_most)
         start = self.wire.shape(definitions, choice, named, self.wire.start(prompt))
         return Rules(start=start, named=named)
-
-    def _split(self, text: str) -> tuple[str, str]:
-        """A text that begins with a turn: what the model was given, and the reply behind the last turn of others."""
-        opening = self.turns.assistant.open
-        others = [opener for opener in self.turns.openers if not opening.startswith(opener)]
-        said = max((text.rfind(opener) for opener in others), default=0)
-        start = text.find(opening, max(said, 0))
-        start = start if start >= 0 else text.rfind(opening)
-        end = start + len(opening)
-        return (text[:end], text[end:]) if opening and start >= 0 else ("", text)
 
     def _write(self, message: Message, index: ToolIndex, place: ReplyPlace) -> str:
         calls: list[WrittenCall] = []
