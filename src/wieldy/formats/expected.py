@@ -144,6 +144,17 @@ class Expected:
         """The declared members of an object here, those of all alternatives, in the schema's order."""
         return self._schema.names(self._place)
 
+    @property
+    def required(self) -> frozenset[str]:
+        """The members that an object here must have, whichever alternative it fits."""
+        return self._schema.required(self._place, set(), 0)
+
+    @property
+    def schema(self) -> JsonObject:
+        """A schema for the values here that stands by itself, with the definitions that it may refer to."""
+        shared = {key: self.document[key] for key in ("$defs", "definitions") if key in self.document}
+        return {**shared, **self._schema.alone(self._place)}
+
     def names_for(self, value: JsonValue) -> tuple[str, ...]:
         """The declared members, in the order of those alternatives that accept the value; of all if none does."""
         return self._schema.names_for(self._place, value)
@@ -195,6 +206,36 @@ class _Schema:
 
     def names_for(self, place: _Place, value: JsonValue) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self._names_at(place, (value,), set(), 0)))
+
+    def required(self, place: _Place, seen: set[_Place], nesting: int) -> frozenset[str]:
+        if place in seen or nesting > _MAX_NESTING:
+            return frozenset()
+        seen.add(place)
+        match place:
+            case _Every(places):
+                found = [self.required(part, seen, nesting + 1) for part in places]
+                return frozenset[str]().union(*found)
+            case _Any(places):
+                found = [self.required(part, set(seen), nesting + 1) for part in places]
+                return found[0].intersection(*found) if found else frozenset()
+            case _:
+                names = frozenset[str]()
+                for location, schema in chain(self.document, place):
+                    own = schema.get("required")
+                    names |= frozenset(map(str, own)) if isinstance(own, list) else names
+                    parts = _parts(location, schema)
+                    names = names.union(*(self.required(part, seen, nesting + 1) for part in parts))
+                return names
+
+    def alone(self, place: _Place) -> JsonObject:
+        match place:
+            case _Every(places):
+                return {"allOf": [self.alone(part) for part in places]}
+            case _Any(places):
+                return {"anyOf": [self.alone(part) for part in places]}
+            case _:
+                schema = at(self.document, place)
+                return schema if isinstance(schema, dict) else {}
 
     def member(self, place: _Place, name: str) -> _Place | None:
         # Only declared names are kept: a model can invent any number of others.

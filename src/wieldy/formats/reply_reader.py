@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal as OneOfThese
 
 from wieldy.formats.events import TextWasReasoning
@@ -98,6 +98,7 @@ class _Mark:
     act: Callable[[Source, Sink], Reading[None]]
     at_line_start: bool = False
     only_fresh: bool = False
+    ends_reply: bool = False
 
 
 class ReplyReader:
@@ -139,17 +140,22 @@ class ReplyReader:
                 break
             else:
                 yield
-        if self._after_calls and self._marks.calls.before and self._content.is_fresh:
+        if self._is_behind_calls:
             self._content.mark(drops=True)
         self._content.settle()
         self._reasoning.settle()
+
+    @property
+    def _is_behind_calls(self) -> bool:
+        """Whether what was held back can only be layout: behind calls, and nothing followed."""
+        return self._after_calls and self._marks.calls.before is not None and self._content.is_fresh
 
     def _at_mark(self, source: Source, sink: Sink, marks: Sequence[_Mark], run: _TextRun) -> Reading[None]:
         for mark in marks:
             if (mark.only_fresh and not run.is_fresh) or (mark.at_line_start and not self._at_line_start):
                 continue
             if (yield from mark.claim.look(source)):
-                run.mark(drops=mark.drops_before)
+                run.mark(drops=mark.drops_before or (mark.ends_reply and self._is_behind_calls))
                 yield from mark.act(source, sink)
                 self._at_line_start = True
                 return
@@ -185,7 +191,8 @@ class ReplyReader:
 
     def _passed(self) -> list[_Mark]:
         stray = [self._mark(literal, None, self._pass) for literal in self._marks.stray]
-        return [*stray, *(self._mark(Literal(text), None, self._pass_end) for text in self._options.ends)]
+        ends = [self._mark(Literal(text), None, self._pass_end) for text in self._options.ends]
+        return [*stray, *(replace(end, ends_reply=True) for end in ends)]
 
     def _mark(
         self,

@@ -74,7 +74,7 @@ class Section:
 
     Attributes:
         before: What stands between text and calls, if that is only layout.
-        open: What stands before the first call.
+        open: What stands before the first call. If none of it is required, calls may stand without the section.
         between: What stands between two calls.
         close: What stands behind the last call.
         claimed_by: What tells calls from text: the opening mark alone, or the whole beginning with a known name, or
@@ -123,7 +123,7 @@ class Section:
 
     def text_marks(self, names: Sequence[str]) -> tuple[str, ...]:
         """The texts that ordinary text must not contain, because a parser would take them for a call."""
-        marks = tuple(mark for mark in _first(self.open or self.call.head, frozenset()) if len(mark) > 1)
+        marks = tuple(mark for mark in _first((*self.open, *self.call.head), frozenset()) if len(mark) > 1)
         return marks or self.call.arguments.giveaways(names)
 
 
@@ -158,7 +158,7 @@ class SectionReader:
         closing = _marks(section.close, tokens)
         self._holds_many = bool(section.open)
         self.before = section.before
-        self.literals = _first(section.open or call.head, tokens) or ("{",)
+        self.literals = _first((*section.open, *call.head), tokens) or ("{",)
         self.at_line_start = section.at_line_start
         self.claim = self._claim(tokens, known, tuple(name for name in section.pretended if name not in names))
         self._open = Pattern(parts_of(section.open, tokens))
@@ -229,11 +229,22 @@ class SectionReader:
             yield from self._give_up(source, sink, source.error(described(self._section.open)))
             return
         source.begin("markup")
-        source.take(opening.end())
+        if not source.take(opening.end()).strip():
+            yield from self._read_without_section(source, sink)
+            return
         if self._section.stands_together:
             sink.hold()
         yield from self._read_calls(source, sink)
         sink.release()
+
+    def _read_without_section(self, source: Source, sink: Sink) -> Reading[None]:
+        """Takes calls as long as one follows another, and the end of the section if it stands there."""
+        yield from self._read_call(source, sink)
+        while (yield from self._begins.look(source)):
+            yield from self._read_call(source, sink)
+        if self._close and (closing := (yield from self._close.look(source))):
+            source.begin("markup")
+            source.take(closing.end())
 
     def _read_calls(self, source: Source, sink: Sink) -> Reading[None]:
         calls, noise = sink.calls, None

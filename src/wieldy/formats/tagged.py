@@ -20,7 +20,8 @@ from wieldy.formats.events import escaped
 from wieldy.formats.expected import Expected
 from wieldy.formats.nodes import Around, Gap, Literal, Reader, WrittenCall, first_literals, marked
 from wieldy.formats.pattern import SPACE, Either, End, Group, Part, Pattern, Run, Scanner
-from wieldy.formats.shape import Exact, InOrder, Json, OneOf, Shape, TextWithout, in_order
+from wieldy.formats.raw_shapes import arguments_in_order, json_type, one_of, raw_shapes
+from wieldy.formats.shape import Exact, InOrder, OneOf, Shape, TextWithout
 from wieldy.formats.sink import OpenCall
 from wieldy.formats.source import Reading, Source
 from wieldy.formats.values import decode, encode, in_schema_order
@@ -43,7 +44,21 @@ class TypeMark:
     """Where the type of the value stands."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotes:
+    """Marks within which a value is only text, its own closing mark included: read where they stand.
+
+    Attributes:
+        needed_for: A string is written within them if it has one of these characters.
+    """
+
+    open: str
+    close: str
+    needed_for: str
+
+
 NO_LAYOUT = Gap()
+_NO_STRING = Expected.of({"type": ["null", "boolean", "number", "array", "object"]})
 TagNode: TypeAlias = Literal | Gap | Key | TypeMark
 
 
@@ -59,6 +74,7 @@ class TaggedArguments:
         spelling: How values that are no strings are spelled.
         before: What stands before the first argument, if that is only layout.
         after: What stands behind the last one.
+        quotes: What may stand around a string within the marks.
     """
 
     open: tuple[TagNode, ...]
@@ -68,6 +84,7 @@ class TaggedArguments:
     spelling: OneOfThese["json", "python"] = "json"
     before: Gap = NO_LAYOUT
     after: Gap = NO_LAYOUT
+    quotes: Quotes | None = None
 
     def write(self, call: WrittenCall) -> str:
         """All arguments in the order of the schema."""
@@ -85,8 +102,15 @@ class TaggedArguments:
                     marks.append(_type_mark(value, self.types))
                 case Literal() | Gap():
                     marks.append(node.text)
-        text = value if isinstance(value, str) else encode(value, call.expected.member(name), spelling=self.spelling)
+        text = encode(value, call.expected.member(name), spelling=self.spelling)
+        text = self._quoted(text) if isinstance(value, str) else text
         return "".join(marks) + text + "".join(node.text for node in self.close)
+
+    def _quoted(self, text: str) -> str:
+        quotes = self.quotes
+        if quotes and (set(quotes.needed_for) & set(text) or text.startswith(quotes.open)):
+            return quotes.open + text + quotes.close
+        return text
 
     def giveaways(self, names: Sequence[str]) -> tuple[str, ...]:
         """None: the name stands elsewhere."""
@@ -103,48 +127,46 @@ class TaggedArguments:
     def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
         """Every argument at most once, in the order of the schema; those that it requires, once."""
         expected = Expected.of(tool.input_schema)
-        required = tool.input_schema.get("required")
-        names = expected.names
-        known = [name for name in (required if isinstance(required, list) else []) if name in names]
-        parts = [self._argument_shape(name, expected.member(name), argument_schema(tool, name)) for name in names]
-        gap = Exact(self.between.text) if self.between.text else None
-        body = in_order([(part, name in known) for part, name in zip(parts, names, strict=True)], gap)
-        around = [Exact(text) for text in (self.before.text, self.after.text) if text]
-        if not parts:
-            return around[0] if self.before.text else InOrder(())
-        return InOrder((*around[: bool(self.before.text)], body, *around[bool(self.before.text) :]))
+        parts = [
+            (self._argument_shape(name, expected.member(name)), name in expected.required) for name in expected.names
+        ]
+        before = (Exact(self.before.text),) if self.before.text else ()
+        return InOrder((*before, arguments_in_order(parts, between=self.between.text, after=self.after.text)))
 
-    def _argument_shape(self, name: str, expected: Expected, schema: JsonObject) -> Shape:
-        kinds: list[Shape] = []
-        types = expected.types
-        if "string" in types:
-            kinds.append(self._value_shape(name, "string", TextWithout(self._ends())))
-        if types - {"string"} or not types:
-            kinds += [
-                self._value_shape(name, kind, Json(_without_strings(schema, types))) for kind in self._kinds(types)
-            ]
-        return kinds[0] if len(kinds) == 1 else OneOf(tuple(kinds))
+    def _argument_shape(self, name: str, expected: Expected) -> Shape:
+        shapes = raw_shapes(expected, text=self._text_shape(), written=self._quoted)
+        match self.types:
+            case "none":
+                marked = [("", one_of(shapes.values()))]
+            case "string flag":
+                others = [shape for kind, shape in shapes.items() if kind != "string"]
+                marked = [("true", shapes["string"])] if "string" in shapes else []
+                marked += [("false", one_of(others))] if others else []
+            case "name":
+                marked = list(shapes.items())
+        return one_of(self._value_shape(name, mark, value) for mark, value in marked)
 
-    def _kinds(self, types: frozenset[str]) -> tuple[str, ...]:
-        return ("number",) if self.types != "name" else tuple(sorted({_json_type(kind) for kind in types - {"string"}}))
+    def _text_shape(self) -> Shape:
+        ends = tuple(text for node in self.close for text in _required(node))
+        if not self.quotes:
+            return TextWithout(ends)
+        quoted = (Exact(self.quotes.open), TextWithout((self.quotes.close,)), Exact(self.quotes.close))
+        return OneOf((TextWithout((*ends, self.quotes.open)), InOrder(quoted)))
 
-    def _value_shape(self, name: str, kind: str, value: Shape) -> Shape:
+    def _value_shape(self, name: str, mark: str, value: Shape) -> Shape:
         marks: list[Shape] = []
         for node in self.open:
             match node:
                 case Key(escape=escape):
                     marks.append(Exact(html.escape(name) if escape else name))
                 case TypeMark():
-                    marks.append(Exact(kind if self.types == "name" else ("true" if kind == "string" else "false")))
+                    marks.append(Exact(mark))
                 case Literal() | Gap() if node.text:
                     marks.append(Exact(node.text, token=isinstance(node, Literal) and node.token))
                 case _:
                     pass
         closing = [Exact(node.text, token=isinstance(node, Literal) and node.token) for node in self.close if node.text]
         return InOrder((*marks, value, *closing))
-
-    def _ends(self) -> tuple[str, ...]:
-        return tuple(node.text for node in self.close if isinstance(node, Literal) and node.required)
 
 
 def argument_schema(tool: ToolDefinition, name: str) -> JsonObject:
@@ -155,20 +177,9 @@ def argument_schema(tool: ToolDefinition, name: str) -> JsonObject:
     return {**shared, **schema} if isinstance(schema, dict) else {}
 
 
-def _without_strings(schema: JsonObject, types: frozenset[str]) -> JsonObject:
-    if "string" not in types:
-        return schema
-    other: list[JsonValue] = [*sorted(types - {"string"})]
-    return schema if schema.keys() & {"enum", "const"} else {"type": other}
-
-
-def _json_type(kind: str) -> str:
-    return "number" if kind == "integer" else kind
-
-
 def _type_mark(value: JsonValue, types: Types) -> str:
     if types == "name":
-        return _json_type(type_of(value))
+        return json_type(type_of(value))
     return "true" if isinstance(value, str) else "false"
 
 
@@ -196,6 +207,11 @@ class _TaggedReader:
         ends = (opening, *_end_literals(around))
         self._scanner = Scanner((*closing, *(self._line + text for text in (*closing, *ends))))
         self._implicit: dict[tuple[str, ...], Pattern] = {}
+        quotes = node.quotes
+        self._quote = Pattern((quotes.open,)) if quotes else None
+        ended = (Group("close", (quotes.close, SPACE, *close)), SPACE, Either((*following, (End(),)))) if quotes else ()
+        self._quotes_closed = Pattern(ended)
+        self._quote_scanner = Scanner((quotes.close,) if quotes else ())
 
     def read(self, source: Source, call: OpenCall) -> Reading[None]:
         """Takes arguments up to where the call ends; see `Reader`."""
@@ -235,12 +251,17 @@ class _TaggedReader:
             call.write(json.dumps(_decoded("".join(pieces), expected, mark), ensure_ascii=False))
 
     def _raw(self, source: Source, out: Callable[[str], object], implicit: Pattern) -> Reading[None]:
+        """Takes text up to what closes it, which is taken, or up to what shows that its close is missing."""
+        scanner, closes = self._scanner, (self._closed, implicit)
+        if self._quote and (quote := (yield from self._quote.look(source))):
+            source.take(quote.end())
+            scanner, closes = self._quote_scanner, (self._quotes_closed,)
         while True:
-            end, begins = self._scanner.find(source, source.at)
+            end, begins = scanner.find(source, source.at)
             if end > source.at:
                 out(source.take(end))
             if begins:
-                for pattern in (self._closed, implicit):
+                for pattern in closes:
                     found = yield from pattern.look(source)
                     if found:
                         source.take(found.end("close"))
@@ -269,12 +290,9 @@ class _TaggedReader:
 
 
 def _decoded(text: str, expected: Expected, mark: str | None) -> JsonValue:
-    if mark is not None:
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            pass
-    return decode(text, expected)
+    value = decode(text, expected)
+    # The schema takes it for a string, but the wire says that it is none.
+    return decode(text, _NO_STRING) if mark is not None and isinstance(value, str) else value
 
 
 def _open_parts(nodes: tuple[TagNode, ...], tokens: frozenset[str], names: Part | None) -> tuple[Part, ...]:
@@ -288,6 +306,10 @@ def _open_parts(nodes: tuple[TagNode, ...], tokens: frozenset[str], names: Part 
             case Literal() | Gap():
                 parts += node.parts(tokens)
     return tuple(parts)
+
+
+def _required(node: Literal | Gap) -> tuple[str, ...]:
+    return (node.text, *node.also) if isinstance(node, Literal) and node.required else ()
 
 
 def _spellings(node: Literal, tokens: frozenset[str]) -> list[str]:

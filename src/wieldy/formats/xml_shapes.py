@@ -1,0 +1,89 @@
+"""What grammars allow for arguments that stand as elements, and which values are elements at all.
+
+Strings are any text without their own closing tag, values that no schema describes further are JSON, and a schema that
+contains itself becomes a rule that contains itself. `pattern`, lengths of strings and conditions are left to the
+validator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from wieldy.core.json import JsonObject
+from wieldy.formats.expected import ANYTHING, Expected
+from wieldy.formats.raw_shapes import arguments_in_order, one_of, raw_shapes
+from wieldy.formats.shape import Exact, InOrder, Named, Repeated, Shape, TextWithout, in_order
+from wieldy.formats.trees import ITEM
+
+Nested: TypeAlias = Literal["object", "array"]
+_FAR = 1_000_000
+
+
+def nested_kind(expected: Expected) -> Nested | None:
+    """Whether values here are written as elements within elements: objects and arrays whose inside the schema tells."""
+    if expected.admitted.values:
+        return None
+    match sorted(expected.types - {"null"}):
+        case ["object"] if expected.names:
+            return "object"
+        case ["array"] if (item := expected.item(0)) != ANYTHING and item == expected.item(_FAR):
+            return "array"
+        case _:
+            return None
+
+
+def arguments_shape(expected: Expected, rules: dict[str, Shape], *, mark: str, between: str, after: str) -> Shape:
+    """Every argument at most once, in the order of the schema; those that it requires, once."""
+    names, required = expected.names, expected.required
+    shapes = _Shapes(mark, rules)
+    parts = [(shapes.element(name, expected.member(name)), name in required) for name in names]
+    return arguments_in_order(parts, between=between, after=after)
+
+
+@dataclass(slots=True)
+class _Shapes:
+    """The shapes of the elements of one tool; nested ones have names, so that they can contain themselves."""
+
+    mark: str
+    rules: dict[str, Shape]
+    known: dict[tuple[str, Expected], str] = field(default_factory=dict[tuple[str, Expected], str])
+
+    def element(self, name: str, expected: Expected) -> Shape:
+        if nested_kind(expected) is None:
+            return self._element(name, expected)
+        key = name, expected
+        if key not in self.known:
+            self.known[key] = rule = f"element_{len(self.rules)}"
+            self.rules[rule] = InOrder(())
+            self.rules[rule] = self._element(name, expected)
+        return Named(self.known[key])
+
+    def _element(self, name: str, expected: Expected) -> Shape:
+        close = f"{self.mark}</{name}>"
+        opening = Exact(f"{self.mark}<{name}>", token=True)
+        return InOrder((opening, self._inside(expected, close), Exact(close, token=True)))
+
+    def _inside(self, expected: Expected, close: str) -> Shape:
+        match nested_kind(expected):
+            case "object":
+                parts = [
+                    (self.element(name, expected.member(name)), name in expected.required) for name in expected.names
+                ]
+                inside: list[Shape] = [in_order(parts)]
+            case "array":
+                least, most = _count(expected.schema, "minItems") or 0, _count(expected.schema, "maxItems")
+                inside = [Repeated(self.element(ITEM, expected.item(0)), at_least=least, at_most=most)]
+            case None:
+                return _leaf(expected, close)
+        inside += [Exact("null")] if "null" in expected.types else []
+        return one_of(inside)
+
+
+def _leaf(expected: Expected, close: str) -> Shape:
+    return one_of(raw_shapes(expected, text=TextWithout((close,))).values())
+
+
+def _count(schema: JsonObject, keyword: str) -> int | None:
+    value = schema.get(keyword)
+    return int(value) if isinstance(value, int | float) and value >= 0 else None
