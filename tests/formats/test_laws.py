@@ -73,7 +73,11 @@ def test_a_conversation_comes_back_or_is_refused(name: str, data: st.DataObject)
     message = data.draw(messages(name))
     written = "".join(data.draw(st.lists(st.sampled_from(["a", "<", "/", ">", "\n", "]", "`", '"']), max_size=6)))
     calls = [
-        ToolCall(id=call.id, name=call.name, arguments=call.arguments | ({"path": written} if "path" in call.arguments else {}))
+        ToolCall(
+            id=call.id,
+            name=call.name,
+            arguments=call.arguments | ({"path": written} if "path" in call.arguments else {}),
+        )
         for call in message.calls
         if isinstance(call, ToolCall)
     ]
@@ -157,7 +161,11 @@ def test_a_mark_that_is_spelled_out_is_text_where_marks_are_tokens(name: str, da
     parser = chat.parser(TOOLS, prompt="", special_tokens=chat.special_tokens)
 
     events: list[ParseEvent] = []
-    for part in (in_tokens(before, chat.special_tokens), [(c, False) for c in f"x{mark}y"], in_tokens(after, chat.special_tokens)):
+    for part in (
+        in_tokens(before, chat.special_tokens),
+        [(c, False) for c in f"x{mark}y"],
+        in_tokens(after, chat.special_tokens),
+    ):
         for piece, is_token in part:
             events += parser.feed(piece, is_token=is_token)
 
@@ -187,9 +195,7 @@ def test_streamed_arguments_are_the_arguments(name: str, data: st.DataObject, se
 @every_format
 @settings(max_examples=15, deadline=None)
 @given(data=st.data(), seed=seeds)
-def test_a_reply_that_was_cut_off_has_no_call_that_the_whole_has_not(
-    name: str, data: st.DataObject, seed: int
-) -> None:
+def test_a_reply_that_was_cut_off_has_no_call_that_the_whole_has_not(name: str, data: st.DataObject, seed: int) -> None:
     chance = random.Random(seed)
     text = get(name).render_reply(data.draw(messages(name)), TOOLS)
     whole = [call.arguments for call in get(name).parse(text, TOOLS, prompt="").calls]
