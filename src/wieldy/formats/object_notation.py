@@ -19,12 +19,14 @@ from wieldy.formats.json_text import Out, peek, read_string
 from wieldy.formats.literals import LiteralSyntax, read_literal
 from wieldy.formats.nodes import Around, Literal, Reader, WrittenCall, marked
 from wieldy.formats.pattern import SPACE, Group, Part, Pattern, Run, Scanner
-from wieldy.formats.shape import Characters, Exact, InOrder, Shape, TextWithout, in_order
+from wieldy.formats.shape import Characters, Exact, InOrder, OneOf, Shape, TextWithout, in_order, maybe
 from wieldy.formats.sink import OpenCall
 from wieldy.formats.source import Reading, Source
 from wieldy.formats.value_shapes import ValueNotation, ValueShapes
 
 _KEY = Pattern((Group("key", (Run(r"^:,{}\[\]<>\"\n", at_least=0),)), SPACE, ":"))
+_EDGE = Characters('^\\s:,{}\\[\\]<>"', at_most=1)
+_ANY_KEY = InOrder((_EDGE, maybe(InOrder((Characters('^:,{}\\[\\]<>"\\n', at_least=0, at_most=100), _EDGE)))))
 _PLAIN_KEY = re.compile(r"[^\s:,{}\[\]<>\"\ufdd0](?:[^:,{}\[\]<>\"\n\ufdd0]{0,200}[^\s:,{}\[\]<>\"\ufdd0])?")
 
 
@@ -87,16 +89,19 @@ class ObjectNotation:
         return InOrder((Exact("{"), in_order(parts, Exact(",")), Exact("}")))
 
     def _notation(self) -> ValueNotation:
-        quote = Exact(self.quote.text, token=self.quote.token)
         return ValueNotation(
             name="object",
             constant=self._written,
-            string=lambda least, most: InOrder((quote, TextWithout((self.quote.text,)), quote)),
+            string=lambda least, most: self._string_shape(),
             key=self._key,
-            any_key=InOrder((Characters("a-zA-Z0-9_", at_most=100), Exact(":"))),
+            any_key=InOrder((OneOf((_ANY_KEY, self._string_shape())), Exact(":"))),
             comma=",",
             order=_sorted,
         )
+
+    def _string_shape(self) -> Shape:
+        quote = Exact(self.quote.text, token=self.quote.token)
+        return InOrder((quote, TextWithout((self.quote.text,)), quote))
 
 
 def _sorted(names: Sequence[str]) -> list[str]:
