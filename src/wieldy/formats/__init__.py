@@ -8,16 +8,20 @@ from here. Pure: text in, events out.
 from importlib import import_module
 
 from wieldy.core.errors import UsageError
-from wieldy.formats.events import ArgumentsDelta, CallOpened, ParseEvent, Problem, Reply, TextWasReasoning
+from wieldy.formats.events import ArgumentsDelta, CallOpened, ParseEvent, Problem, Repaired, Reply, TextWasReasoning
 from wieldy.formats.format import ChatFormat
 from wieldy.formats.json_calls import JsonArguments, JsonCall, KeyedJsonCall
 from wieldy.formats.nodes import CallId, Gap, Index, Literal, Name, WithId
+from wieldy.formats.object_notation import ObjectNotation
 from wieldy.formats.parser import Parser
+from wieldy.formats.python_calls import PythonArguments
 from wieldy.formats.reply import Region
 from wieldy.formats.section import Call, Section
 from wieldy.formats.source import Span
 from wieldy.formats.tagged import Key, TaggedArguments, TypeMark
+from wieldy.formats.turns import Results, Slot, ToolSection, Turns, Wrap
 from wieldy.formats.wire import Wire
+from wieldy.formats.xml_calls import XmlArguments
 from wieldy.schema import nearest_names
 
 __all__ = [
@@ -34,18 +38,27 @@ __all__ = [
     "KeyedJsonCall",
     "Literal",
     "Name",
+    "ObjectNotation",
     "ParseEvent",
     "Parser",
     "Problem",
+    "PythonArguments",
     "Region",
+    "Repaired",
     "Reply",
+    "Results",
     "Section",
+    "Slot",
     "Span",
     "TaggedArguments",
     "TextWasReasoning",
+    "ToolSection",
+    "Turns",
     "TypeMark",
     "Wire",
     "WithId",
+    "Wrap",
+    "XmlArguments",
     "detect",
     "get",
     "names",
