@@ -108,6 +108,7 @@ _CATALOGUE = {
     "minicpm-5": "xml:MINICPM_5",
     "hunyuan": "arrays:HUNYUAN",
     "claude-2": "xml:CLAUDE_2",
+    "react": "react:REACT",
     "markers": "prompted:MARKERS",
 }
 

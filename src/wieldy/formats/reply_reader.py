@@ -24,6 +24,7 @@ class Marks:
 
     Attributes:
         stray: Marks that say nothing and are passed over.
+        end: Layout before the end of a reply.
     """
 
     calls: Section
@@ -31,9 +32,10 @@ class Marks:
     content: Region | None
     calls_in_reasoning: CallsInReasoning
     stray: tuple[Literal, ...]
+    end: Gap | None = None
 
 
-class _TextRun:
+class TextRun:
     """Text for the reader or reasoning, with layout at its edges held back until it is clear that it is none."""
 
     def __init__(self, source: Source, emit: Callable[[str], None], kind: TextKind) -> None:
@@ -116,8 +118,8 @@ class ReplyReader:
 
     def read(self, source: Source, sink: Sink) -> Reading[None]:
         """Takes everything."""
-        self._content = _TextRun(source, sink.text, "content")
-        self._reasoning = _TextRun(source, sink.reasoning, "reasoning")
+        self._content = TextRun(source, sink.text, "content")
+        self._reasoning = TextRun(source, sink.reasoning, "reasoning")
         self._content.strips = self._options.start.behind_mark
         if self._options.start.inside == "reasoning":
             self._enter_reasoning()
@@ -126,13 +128,13 @@ class ReplyReader:
             "reasoning": self._reasoning_marks(),
         }
         scanners = {mode: Scanner([text for mark in marks for text in mark.literals]) for mode, marks in modes.items()}
-        self._content.trims = any(mark.drops_before for mark in modes["content"])
+        self._content.trims = self._marks.end is not None or any(mark.drops_before for mark in modes["content"])
         self._reasoning.trims = any(mark.drops_before for mark in modes["reasoning"])
         while True:
             run = self._content if self._mode == "content" else self._reasoning
             end, begins = scanners[self._mode].find(source, source.at)
             if end > source.at:
-                self._at_line_start = _ends_line(source.text[source.at : end], before=self._at_line_start)
+                self._at_line_start = ends_line(source.text[source.at : end], before=self._at_line_start)
             run.take(end)
             if begins:
                 yield from self._at_mark(source, sink, modes[self._mode], run)
@@ -150,7 +152,7 @@ class ReplyReader:
         """Whether what was held back can only be layout: behind calls, and nothing followed."""
         return self._after_calls and self._marks.calls.before is not None and self._content.is_fresh
 
-    def _at_mark(self, source: Source, sink: Sink, marks: Sequence[_Mark], run: _TextRun) -> Reading[None]:
+    def _at_mark(self, source: Source, sink: Sink, marks: Sequence[_Mark], run: TextRun) -> Reading[None]:
         for mark in marks:
             if (mark.only_fresh and not run.is_fresh) or (mark.at_line_start and not self._at_line_start):
                 continue
@@ -277,6 +279,7 @@ class ReplyReader:
         yield from ()
 
 
-def _ends_line(text: str, *, before: bool) -> bool:
+def ends_line(text: str, *, before: bool) -> bool:
+    """Whether a line begins behind the text, but for whitespace; `before` says whether one began before it."""
     line = text.rpartition("\n")[2]
     return not line.strip() and (before or "\n" in text)
