@@ -1,18 +1,14 @@
 """Hermes JSON: Qwen 2.5 and 3, Hermes 2 and 3, Granite 4, Jamba 2, LongCat and many others."""
 
+from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
 from wieldy.formats.json_calls import JsonCall
 from wieldy.formats.nodes import Gap, Literal
 from wieldy.formats.reply import Region
 from wieldy.formats.section import Call, Section
-from wieldy.formats.turns import Results, Slot, Turns, Wrap
 from wieldy.formats.wire import Wire
 
-CHATML = Turns(
-    user=Wrap(open="<|im_start|>user\n", close="<|im_end|>\n"),
-    assistant=Wrap(open="<|im_start|>assistant\n", close="<|im_end|>\n"),
-    results=Results(each=(Slot.CONTENT,)),
-)
+CHATML = ready_turns.CHATML
 THINK = Region(
     open=Literal("<think>", token=True),
     close=Literal("</think>", token=True),
@@ -37,5 +33,9 @@ HERMES = ChatFormat(
             between=(Gap("\n"),),
         ),
     ),
-    turns=CHATML,
+    turns=ready_turns.HERMES,
+    notes=(
+        "Calls have no ids: results are matched by their order.",
+        "The marks are those of Qwen; LongCat's are read as well.",
+    ),
 )

@@ -1,6 +1,6 @@
 """Kimi K2: section marks, the name within the id."""
 
-from wieldy.formats.catalogue.hermes import CHATML
+from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
 from wieldy.formats.json_calls import JsonArguments
 from wieldy.formats.nodes import CallId, Gap, Index, Literal, Name
@@ -29,5 +29,9 @@ KIMI_K2 = ChatFormat(
             close=(Literal("<|tool_calls_section_end|>", token=True),),
         ),
     ),
-    turns=CHATML,
+    turns=ready_turns.KIMI_K2,
+    notes=(
+        "The name of the tool stands only in the id, which counts the calls of the whole conversation; an id that is not "
+        "made so is replaced when a call is written.",
+    ),
 )
