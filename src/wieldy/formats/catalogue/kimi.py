@@ -31,7 +31,7 @@ KIMI_K2 = ChatFormat(
     ),
     turns=ready_turns.KIMI_K2,
     notes=(
-        "The name of the tool stands only in the id, which counts the calls of the whole conversation; an id that is not "
-        "made so is replaced when a call is written.",
+        "The name of the tool stands only in the id, which counts the calls of the whole conversation; an id that "
+        "is not made so is replaced when a call is written.",
     ),
 )
