@@ -167,3 +167,12 @@ def test_text_without_markers_costs_a_rule_for_every_beginning_of_a_marker():
     assert grammar.count("::=") == 1 + len(
         {marker[:end] for marker in ("<tool_call>", "<tool_end>") for end in range(len(marker))}
     )
+
+
+def test_parts_that_a_shape_shares_are_written_once():
+    tail = Exact("z")
+    for number in range(40):
+        tail = OneOf((InOrder((Exact(f"{number},"), tail)), tail, InOrder((Exact("-"), tail))))
+    grammar = to_gbnf(Rules(start=tail))
+    assert len(grammar) < 20_000
+    assert Recogniser(grammar).accepts("39,-3,z")

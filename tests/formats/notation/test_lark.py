@@ -181,3 +181,38 @@ def test_a_shape_nested_without_measure_is_refused():
         shape = InOrder((shape, OneOf((Exact("b"), Exact("c")))))
     with pytest.raises(GrammarError, match="deeply"):
         to_lark(Rules(start=shape))
+
+
+@settings(max_examples=150, deadline=None)
+@given(replies, replies, st.integers())
+def test_a_part_that_a_shape_has_in_several_places_is_accepted_in_each(part, other, seed):
+    uses = (part, InOrder((part, other)), InOrder((other, part)), InOrder((part, Exact("|"), part)), maybe(part))
+    rules = Rules(start=OneOf(uses))
+    text = sampled(rules, random.Random(seed))
+    assert accepts(rules, text), (to_lark(rules).lark, text)
+
+
+def test_what_may_follow_a_part_in_one_place_may_not_in_another():
+    fenced = InOrder((Exact("<"), Json({}), Exact(">")))
+    shape = OneOf((InOrder((fenced, Exact("a"))), InOrder((Exact("b"), fenced)), InOrder((fenced, fenced, Exact("c")))))
+    for text in ("<1>a", "b<1>", "<1><2>c"):
+        assert accepts(shape, text)
+    for text in ("<1>", "b<1>a", "<1><2>a", "<1>c", "<1><2><3>c"):
+        assert not accepts(shape, text)
+
+
+def optional_parts(count):
+    """Any of the parts in their order: every tail is used by all the tails before it."""
+    tails = []
+    for number in reversed(range(count)):
+        value = Json({"type": "integer"}) if number % 2 else TextWithout(("</a>",))
+        part = InOrder((Exact(f"<a{number}>"), value, Exact("</a>")))
+        tails.insert(0, InOrder((part, maybe(InOrder((Exact("\n"), OneOf(tuple(tails)))))) if tails else (part,)))
+    return InOrder((Exact("<"), OneOf(tuple(tails)), Exact("\n>")))
+
+
+def test_parts_that_a_shape_shares_are_written_once():
+    few, many = (len(to_lark(Rules(start=optional_parts(count))).lark) for count in (15, 30))
+    assert many < 10 * few
+    assert accepts(optional_parts(30), "<<a0>x</a>\n<a7>5</a>\n<a29>6</a>\n>")
+    assert not accepts(optional_parts(30), "<<a7>5</a>\n<a0>x</a>\n>")

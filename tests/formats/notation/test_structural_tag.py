@@ -123,3 +123,12 @@ def test_a_shape_that_contains_itself_is_an_embedded_grammar():
 def test_a_shape_that_makes_no_sense_is_named(shape, said):
     with pytest.raises(GrammarError, match=said):
         to_structural_tag(Rules(start=shape))
+
+
+def test_a_part_too_large_for_a_tree_is_an_embedded_grammar():
+    tail = Exact("z")
+    for number in range(40):
+        tail = OneOf((InOrder((Exact(f"{number},"), tail)), tail))
+    whole = InOrder((Exact("<"), tail, Exact(">")))
+    begin, inside, end = to_structural_tag(Rules(start=whole))["format"]["elements"]
+    assert (begin["value"], inside["type"], end["value"]) == ("<", "grammar", ">")

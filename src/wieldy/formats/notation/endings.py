@@ -6,9 +6,9 @@ Where that holds, a pattern may safely end there although others follow (`pieces
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from wieldy.formats.notation.character_class import character_class
 from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout
@@ -16,6 +16,10 @@ from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf,
 _ENDED_JSON = frozenset({"object", "array", "string", "boolean", "null"})
 _OF_NUMBERS = "0123456789.eE+-"
 
+_MAX_FOUND = 1000
+"""More ways than this are not followed: nothing is said about the shape."""
+
+_Found = TypeVar("_Found")
 _Way: TypeAlias = str | Characters | TextWithout | Json
 """How a text that could have ended may go on: with this text, or with more of such a run."""
 
@@ -24,53 +28,117 @@ class _UnknownError(Exception):
     """Nothing certain can be said about the shape."""
 
 
-def has_plain_end(shape: Shape, named: Mapping[str, Shape]) -> bool:
-    """Whether no text of the shape is the beginning of another one.
+class Endings:
+    """What can be said about the ends of shapes; what was found out once is remembered, because shapes share parts.
 
     Args:
-        shape: What may be written.
         named: The shapes of the names that may be looked into: those that do not contain themselves.
     """
-    try:
-        return not _ways_on(_flat(shape, named), named)
-    except _UnknownError:
-        return False
 
+    def __init__(self, named: Mapping[str, Shape]) -> None:
+        self._named = named
+        self._ways: dict[int, tuple[Shape, list[_Way] | None]] = {}
+        self._starts: dict[int, tuple[Shape, list[str] | None]] = {}
 
-def _flat(shape: Shape, named: Mapping[str, Shape]) -> list[Shape]:
-    """The shapes that come one after the other, neighbouring literals as one."""
-    match shape:
-        case InOrder(parts=inner):
-            found: list[Shape] = []
-            for part in (deep for outer in inner for deep in _flat(outer, named)):
-                if isinstance(part, Exact) and found and isinstance(last := found[-1], Exact):
-                    found[-1] = Exact(last.text + part.text)
-                else:
-                    found.append(part)
-            return found
-        case Named(name=name) if name in named:
-            return _flat(named[name], named)
-        case Named():
-            raise _UnknownError
-        case _:
-            return [shape]
+    def has_plain_end(self, shape: Shape) -> bool:
+        """Whether no text of the shape is the beginning of another one."""
+        try:
+            return not self._ways_on(shape)
+        except _UnknownError:
+            return False
 
+    def _ways_on(self, shape: Shape) -> list[_Way]:
+        """The ways in which a text of the shape may go on to be a longer text of it."""
+        return _remembered(self._ways, shape, lambda: _distinct(self._ways_on_in_order(self._flat(shape))))
 
-def _ways_on(parts: Sequence[Shape], named: Mapping[str, Shape]) -> list[_Way]:
-    """The ways in which a text of the parts, one after the other, may go on to be a longer text of them."""
-    ways: list[_Way] = []
-    for part in parts:
-        if isinstance(part, Characters | TextWithout | Json):
-            if ways:
+    def _beginnings(self, shape: Shape) -> list[str]:
+        """Literals with one of which every text of the shape begins, as long as they can be told; none is empty."""
+        return _remembered(self._starts, shape, lambda: self._new_beginnings(self._flat(shape)))
+
+    def _flat(self, shape: Shape) -> list[Shape]:
+        """The shapes that come one after the other, neighbouring literals as one."""
+        match shape:
+            case InOrder(parts=inner):
+                found: list[Shape] = []
+                for part in (deep for outer in inner for deep in self._flat(outer)):
+                    if isinstance(part, Exact) and found and isinstance(last := found[-1], Exact):
+                        found[-1] = Exact(last.text + part.text)
+                    else:
+                        found.append(part)
+                return found
+            case Named(name=name) if name in self._named:
+                return self._flat(self._named[name])
+            case Named():
                 raise _UnknownError
-            ways = _of_leaf(part)
-            continue
-        beginnings = _beginnings([part], named)
-        if not all(_closes(text, way) for text in beginnings for way in ways):
-            raise _UnknownError
-        own = _of_composed(part, beginnings, named)
-        ways = [*ways, *beginnings, *own] if isinstance(part, Repeated) and not part.at_least else own
-    return ways
+            case _:
+                return [shape]
+
+    def _ways_on_in_order(self, parts: Sequence[Shape]) -> list[_Way]:
+        ways: list[_Way] = []
+        for part in parts:
+            if isinstance(part, Characters | TextWithout | Json):
+                if ways:
+                    raise _UnknownError
+                ways = _of_leaf(part)
+                continue
+            beginnings = self._beginnings(part)
+            _check_closed(ways, beginnings)
+            own = self._of_composed(part, beginnings)
+            ways = [*ways, *beginnings, *own] if isinstance(part, Repeated) and not part.at_least else own
+        return ways
+
+    def _of_composed(self, part: Shape, beginnings: Sequence[str]) -> list[_Way]:
+        match part:
+            case OneOf(options=options):
+                if not _diverge(beginnings):
+                    raise _UnknownError
+                return [way for option in options for way in self._ways_on(option)]
+            case Repeated(part=inner, between=between, at_most=most):
+                ways = self._ways_on(inner)
+                if most == 1:
+                    return ways
+                again = beginnings if between is None else self._new_beginnings(self._flat(InOrder((between, inner))))
+                _check_closed(ways, again)
+                return [*ways, *again]
+            case _:
+                return []
+
+    def _new_beginnings(self, parts: Sequence[Shape]) -> list[str]:
+        match parts:
+            case [Exact(text=text), OneOf() as following, *_] if text:
+                return [text + more for more in self._beginnings(following)]
+            case [Exact(text=text), *_] if text:
+                return [text]
+            case [OneOf(options=options), *_]:
+                return [text for option in options for text in self._beginnings(option)]
+            case [Repeated(part=inner, at_most=most), *_] if most != 0:
+                return self._beginnings(inner)
+            case _:
+                raise _UnknownError
+
+
+def _remembered(
+    known: dict[int, tuple[Shape, list[_Found] | None]], shape: Shape, find: Callable[[], list[_Found]]
+) -> list[_Found]:
+    if id(shape) not in known:
+        try:
+            known[id(shape)] = (shape, find())  # the first keeps the identity taken
+        except _UnknownError:
+            known[id(shape)] = (shape, None)
+    found = known[id(shape)][1]
+    if found is None or len(found) > _MAX_FOUND:
+        raise _UnknownError
+    return found
+
+
+def _distinct(ways: list[_Way]) -> list[_Way]:
+    """Each way once. JSON schemas cannot be compared by hash, so that runs are told apart by identity."""
+    return list({way if isinstance(way, str) else id(way): way for way in ways}.values())
+
+
+def _check_closed(ways: Sequence[_Way], following: Sequence[str]) -> None:
+    if not all(_closes(text, way) for text in following for way in ways):
+        raise _UnknownError
 
 
 def _of_leaf(part: Characters | TextWithout | Json) -> list[_Way]:
@@ -81,24 +149,6 @@ def _of_leaf(part: Characters | TextWithout | Json) -> list[_Way]:
             return []
         case _:
             return [part]
-
-
-def _of_composed(part: Shape, beginnings: Sequence[str], named: Mapping[str, Shape]) -> list[_Way]:
-    match part:
-        case OneOf(options=options):
-            if not _diverge(beginnings):
-                raise _UnknownError
-            return [way for option in options for way in _ways_on(_flat(option, named), named)]
-        case Repeated(part=inner, between=between, at_most=most):
-            ways = _ways_on(_flat(inner, named), named)
-            if most == 1:
-                return ways
-            again = beginnings if between is None else _beginnings(_flat(InOrder((between, inner)), named), named)
-            if not all(_closes(text, way) for text in again for way in ways):
-                raise _UnknownError
-            return [*ways, *again]
-        case _:
-            return []
 
 
 def _closes(text: str, way: _Way) -> bool:
@@ -122,19 +172,3 @@ def _overlaps_itself(text: str) -> bool:
 def _diverge(beginnings: Sequence[str]) -> bool:
     """Whether none of the texts is the beginning of another one."""
     return not any(later.startswith(earlier) for earlier, later in pairwise(sorted(beginnings)))
-
-
-def _beginnings(parts: Sequence[Shape], named: Mapping[str, Shape]) -> list[str]:
-    """Literals with one of which every text of the parts begins, as long as they can be told; none is empty."""
-    match parts:
-        case [Exact(text=text), *rest] if text:
-            following = rest[0] if rest else None
-            if isinstance(following, OneOf):
-                return [text + more for more in _beginnings([following], named)]
-            return [text]
-        case [OneOf(options=options), *_]:
-            return [text for option in options for text in _beginnings(_flat(option, named), named)]
-        case [Repeated(part=inner, at_most=most), *_] if most != 0:
-            return _beginnings(_flat(inner, named), named)
-        case _:
-            raise _UnknownError

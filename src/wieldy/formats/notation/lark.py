@@ -19,7 +19,7 @@ from itertools import groupby
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject
 from wieldy.formats.notation.character_class import character_class
-from wieldy.formats.notation.endings import has_plain_end
+from wieldy.formats.notation.endings import Endings
 from wieldy.formats.notation.naming import recursive_names
 from wieldy.formats.notation.neighbours import with_single_texts
 from wieldy.formats.notation.pieces import (
@@ -88,7 +88,7 @@ class _Writer:
         self._keeps_patterns = keeps_patterns
         self._lines: list[str] = []
         self._terminals: dict[str, str] = {}
-        self._plain_ends: dict[int, tuple[Shape, bool]] = {}
+        self._endings = Endings(self._open_names)
         self._sizes: dict[str, int] = {}
         self._known: dict[int, tuple[Shape, Pieces]] = {}
         self._named_patterns: dict[str, Pieces] = {}
@@ -108,9 +108,7 @@ class _Writer:
             return self._new_pieces(shape)
         if id(shape) in self._known:
             return self._known[id(shape)][1]
-        pieces = self._new_pieces(shape)
-        if isinstance(shape, OneOf | Repeated):
-            pieces = pieces.with_patterns(self._short)
+        pieces = self._new_pieces(shape).with_patterns(self._short)
         self._known[id(shape)] = (shape, pieces)  # the first keeps the identity taken
         return pieces
 
@@ -215,14 +213,9 @@ class _Writer:
         pieces = self._pieces(part)
         pairs = len({*pieces.out.values()}) * len({*pieces.into.values()})
         is_large = pairs > _MAX_PAIRS or self._size(pieces.through or "") > _MAX_PATTERN
-        if is_large and self._has_plain_end(part):
+        if is_large and self._endings.has_plain_end(part):
             return in_order(pieces, at(Stop("")))
         return pieces
-
-    def _has_plain_end(self, part: Shape) -> bool:
-        if id(part) not in self._plain_ends:
-            self._plain_ends[id(part)] = (part, has_plain_end(part, self._open_names))
-        return self._plain_ends[id(part)][1]
 
     def _between(self, shape: Repeated) -> Pieces:
         return EMPTY if shape.between is None else self._pieces(shape.between)
