@@ -142,7 +142,7 @@ class ReplyReader:
                 break
             else:
                 yield
-        if self._is_behind_calls:
+        if self._ends_in_layout:
             self._content.mark(drops=True)
         self._content.settle()
         self._reasoning.settle()
@@ -152,12 +152,17 @@ class ReplyReader:
         """Whether what was held back can only be layout: behind calls, and nothing followed."""
         return self._after_calls and self._marks.calls.before is not None and self._content.is_fresh
 
+    @property
+    def _ends_in_layout(self) -> bool:
+        """Whether what was held back is layout if the reply ends here."""
+        return self._marks.end is not None or self._is_behind_calls
+
     def _at_mark(self, source: Source, sink: Sink, marks: Sequence[_Mark], run: TextRun) -> Reading[None]:
         for mark in marks:
             if (mark.only_fresh and not run.is_fresh) or (mark.at_line_start and not self._at_line_start):
                 continue
             if (yield from mark.claim.look(source)):
-                run.mark(drops=mark.drops_before or (mark.ends_reply and self._is_behind_calls))
+                run.mark(drops=mark.drops_before or (mark.ends_reply and self._ends_in_layout))
                 yield from mark.act(source, sink)
                 self._at_line_start = True
                 return

@@ -28,6 +28,7 @@ class Wire:
         calls_in_reasoning: What the opening mark of a call means within reasoning.
         stray: Marks that say nothing and are passed over.
         begin: Layout with which every reply begins.
+        end: Layout that may stand at the end of every reply, where no mark tells it from text; never written.
     """
 
     calls: Section
@@ -36,6 +37,7 @@ class Wire:
     calls_in_reasoning: CallsInReasoning = "text"
     stray: tuple[Literal, ...] = ()
     begin: Gap | None = None
+    end: Gap | None = None
 
     def start(self, prompt: str | None) -> Start:
         """Where a reply begins behind this prompt: in the region that it opened last and did not close."""
@@ -74,6 +76,7 @@ class Wire:
             content=self.content,
             calls_in_reasoning=options.calls_in_reasoning or self.calls_in_reasoning,
             stray=self.stray,
+            end=self.end,
         )
         return ReplyReader(marks, tools, options).read
 

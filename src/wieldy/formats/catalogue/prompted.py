@@ -21,10 +21,13 @@ MARKERS = ChatFormat(
             between=(Gap("\n"),),
             claimed_by="any name",
         ),
+        begin=Gap(" "),
+        end=Gap(),
     ),
     turns=ready_turns.MARKERS,
     notes=(
         "Text that has two brackets, a name and a parenthesis cannot be written, for it is read as a call.",
+        "Space at both ends of a reply is layout and does not come back.",
         "Reasoning cannot be written.",
     ),
 )
