@@ -159,11 +159,11 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def wieldy(environment: dict[str, str], tmp_path: Path) -> Wieldy:
     """Runs the command and returns what it printed and its exit code."""
 
-    def run(*arguments: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str | Path, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*COMMAND, *map(str, arguments)],
             capture_output=True,
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             encoding="utf-8",
             errors="surrogateescape",
             env={**environment, **more},

@@ -161,8 +161,10 @@ def _message_from_dict(index: int, message: Mapping[str, Any]) -> Message:
     reasoning = message.get("reasoning_content") or message.get("reasoning")
     if isinstance(reasoning, str) and reasoning:
         parts.insert(0, ReasoningPart(text=reasoning))
-    for call in message.get("tool_calls") or ():
-        parts.append(_call_from_dict(index, call))
+    calls: object = message.get("tool_calls") or []
+    if not isinstance(calls, list | tuple):
+        raise UsageError(f"messages[{index}]: expected 'tool_calls' to be a list, found {type(calls).__name__}")
+    parts += [_call_from_dict(index, call) for call in cast("Sequence[Any]", calls)]
     return Message(role=role, parts=tuple(parts))
 
 

@@ -126,7 +126,7 @@ def get(name: str) -> ChatFormat:
     """
     place = _CATALOGUE.get(name)
     if place is None:
-        raise UsageError(f"There is no chat format {name!r}{_did_you_mean(name)}. There are: {', '.join(names())}.")
+        raise UsageError(f"There is no chat format {name!r}{_did_you_mean(name)} There are: {', '.join(names())}.")
     module, constant = place.split(":")
     return getattr(import_module(f"wieldy.formats.catalogue.{module}"), constant)
 
@@ -145,4 +145,4 @@ def detect(chat_template: str) -> str:
 
 def _did_you_mean(name: str) -> str:
     alike = nearest_names(name, names(), most=3)
-    return f"; did you mean {' or '.join(map(repr, alike))}?" if alike else ""
+    return f"; did you mean {' or '.join(map(repr, alike))}?" if alike else "."

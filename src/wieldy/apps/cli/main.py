@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from wieldy.apps.cli import doctor, lint, run, runs, show
+from wieldy.apps.cli import doctor, formats, lint, run, runs, show
 from wieldy.apps.cli.failures import INTERRUPTED, Commands, JsonCommand, tell
 from wieldy.apps.cli.terminal import flush_streams, prepare_streams
 
@@ -51,6 +51,7 @@ def options(
 app.command()(run.run)  # ends its JSON itself, with the run's id
 for command in (runs.runs, show.show, lint.lint, doctor.doctor):
     app.command(cls=JsonCommand)(command)
+app.add_typer(formats.app, name="formats")
 
 
 def _interrupt(*_: object) -> None:
