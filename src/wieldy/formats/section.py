@@ -123,8 +123,9 @@ class Section:
 
     def text_marks(self, names: Sequence[str]) -> tuple[str, ...]:
         """The texts that ordinary text must not contain, because a parser would take them for a call."""
-        marks = tuple(mark for mark in _first((*self.open, *self.call.head), frozenset()) if len(mark) > 1)
-        return marks or self.call.arguments.giveaways(names)
+        marks = _first((*self.open, *self.call.head), frozenset())
+        is_told_by_mark = marks and all(len(mark) > 1 for mark in marks)
+        return marks if is_told_by_mark else self.call.arguments.giveaways(names)
 
 
 def described(nodes: Sequence[Flat]) -> str:

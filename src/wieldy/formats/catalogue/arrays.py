@@ -79,6 +79,7 @@ NEMOTRON = ChatFormat(
     models="Nemotron Nano 2, Llama Nemotron Nano and Super",
     wire=Wire(
         reasoning=THINK,
+        end=Gap(),
         calls=_between(Literal("<TOOLCALL>"), Literal("</TOOLCALL>"), arguments=JsonCall()),
     ),
     turns=replace(ready_turns.NEMOTRON, stops=("<|eot_id|>",)),

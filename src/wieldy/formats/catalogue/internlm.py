@@ -21,6 +21,7 @@ INTERNLM = ChatFormat(
             behind=Gap("\n"),
         ),
         calls=Section(
+            before=Gap(),
             call=Call(
                 head=(Literal("<|action_start|>", token=True), Gap(), Literal("<|plugin|>", token=True), Gap("\n")),
                 arguments=JsonCall(fields=(("name", "name"), ("arguments", "parameters"))),
