@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
+from typer.testing import Result as ClickResult
 
 from wieldy.apps.cli.formats_probes import losses_of, portrait_of
 from wieldy.apps.cli.formats_reading import ReplyText
+from wieldy.apps.cli.main import app
 from wieldy.formats import get, names
 from wieldy.formats.events import Reply
 
@@ -62,17 +65,31 @@ def written(tmp_path: Path) -> Callable[[str, object], str]:
     return write
 
 
+Here = Callable[..., ClickResult]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Here:
+    """Runs the command within this process, which is quick; JSON lines need a process of their own."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, stdin: str = "") -> ClickResult:
+        return CliRunner().invoke(app, arguments, input=stdin)
+
+    return run
+
+
 @pytest.fixture
 def tools(written: Callable[[str, object], str]) -> str:
     return written("tools.json", [TOOL])
 
 
-def test_every_format_is_listed_with_its_models(wieldy: Wieldy) -> None:
-    result = wieldy("formats", "list", "--json")
+def test_every_format_is_listed_with_its_models(here: Here) -> None:
+    result = here("formats", "list", "--json")
 
-    assert result.returncode == 0
+    assert result.exit_code == 0
     assert json.loads(result.stdout) == {"formats": [{"name": name, "models": get(name).models} for name in names()]}
-    lines = wieldy("formats", "list").stdout.splitlines()
+    lines = here("formats", "list").stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(names())
 
 
@@ -96,11 +113,10 @@ def test_a_reply_is_told_in_full(wieldy: Wieldy, tools: str) -> None:
     assert said["spans"][-1]["end"] == len(REPLY)
 
 
-@pytest.mark.parametrize("size", ["1", "3", "1000000"])
-def test_the_size_of_the_pieces_does_not_matter(wieldy: Wieldy, tools: str, size: str) -> None:
+def test_the_size_of_the_pieces_does_not_matter(wieldy: Wieldy, tools: str) -> None:
     whole = wieldy("formats", "parse", "hermes", "--tools", tools, "--json", stdin=REPLY)
+    pieces = wieldy("formats", "parse", "hermes", "--tools", tools, "--json", "--split", "1", stdin=REPLY)
 
-    pieces = wieldy("formats", "parse", "hermes", "--tools", tools, "--json", "--split", size, stdin=REPLY)
     assert pieces.stdout == whole.stdout
 
 
@@ -116,23 +132,24 @@ def test_events_are_one_object_a_line_and_grow_with_the_text(wieldy: Wieldy, too
 
 
 def test_a_conversation_that_was_written_is_read_back(
-    wieldy: Wieldy, tools: str, written: Callable[[str, object], str]
+    here: Here, tools: str, written: Callable[[str, object], str]
 ) -> None:
     messages = written("messages.json", [QUESTION, ANSWER])
 
-    text = wieldy("formats", "render", "glm-4.7", "--messages", messages, "--tools", tools).stdout
-    said = json.loads(wieldy("formats", "parse", "glm-4.7", "--tools", tools, "--json", stdin=text).stdout)
+    text = here("formats", "render", "glm-4.7", "--messages", messages, "--tools", tools).stdout
+    said = here("formats", "parse", "glm-4.7", "--tools", tools, stdin=text).stdout
 
-    assert said["content"] == "I look."
-    assert [call["arguments"] for call in said["calls"]] == [{"city": "Oslo"}]
-    assert text[said["reply_start"] :].startswith(("I look.", "<think>", "</think>"))
+    assert [line.split(maxsplit=1) for line in said.splitlines()] == [
+        ["text", "I look."],
+        ["call_0", 'get_weather(city="Oslo")'],
+    ]
 
 
 def test_a_rendering_is_exact_on_a_pipe_and_goes_on_to_the_assistant_only_when_asked(
-    wieldy: Wieldy, written: Callable[[str, object], str]
+    wieldy: Wieldy, here: Here
 ) -> None:
     asked = wieldy("formats", "render", "hermes", "--messages", "-", stdin=json.dumps("Hello"))
-    bare = wieldy("formats", "render", "hermes", "--messages", "-", "--no-generation-prompt", stdin=json.dumps("Hello"))
+    bare = here("formats", "render", "hermes", "--messages", "-", "--no-generation-prompt", stdin=json.dumps("Hello"))
     as_json = wieldy("formats", "render", "hermes", "--messages", "-", "--json", stdin=json.dumps("Hello"))
 
     assert asked.stdout == get("hermes").render("Hello", generation_prompt=True)
@@ -140,16 +157,16 @@ def test_a_rendering_is_exact_on_a_pipe_and_goes_on_to_the_assistant_only_when_a
     assert json.loads(as_json.stdout) == {"format": "hermes", "text": asked.stdout}
 
 
-def test_tools_may_be_written_in_python(wieldy: Wieldy, tools_file: Path) -> None:
+def test_tools_may_be_written_in_python(here: Here, tools_file: Path) -> None:
     text = '<tool_call>\n{"name": "find_order", "arguments": {"order_id": "7"}}\n</tool_call>'
 
-    result = wieldy("formats", "parse", "hermes", "--tools", tools_file, stdin=text)
+    result = here("formats", "parse", "hermes", "--tools", str(tools_file), stdin=text)
 
     assert result.stdout == 'call_0      find_order(order_id="7")\n'
 
 
-def test_what_a_model_wrote_can_do_nothing_to_a_terminal(wieldy: Wieldy) -> None:
-    result = wieldy("formats", "parse", "hermes", stdin="a\x1b[2Jb\x07")
+def test_what_a_model_wrote_can_do_nothing_to_a_terminal(here: Here) -> None:
+    result = here("formats", "parse", "hermes", stdin="a\x1b[2Jb\x07")
 
     assert "\x1b" not in result.stdout
     assert "\x07" not in result.stdout
@@ -178,25 +195,23 @@ def test_bytes_that_are_no_text_are_replaced_and_told(wieldy: Wieldy) -> None:
     ],
 )
 def test_the_format_of_a_template_is_found(
-    wieldy: Wieldy, written: Callable[[str, object], str], name: str, content: object
+    here: Here, written: Callable[[str, object], str], name: str, content: object
 ) -> None:
     file = written(name, content)
 
-    assert wieldy("formats", "detect", file).stdout == "hermes\n"
-    assert json.loads(wieldy("formats", "detect", file, "--json").stdout) == {"name": "hermes"}
+    assert here("formats", "detect", file).stdout == "hermes\n"
+    assert json.loads(here("formats", "detect", file, "--json").stdout) == {"name": "hermes"}
 
 
-def test_a_template_whose_format_nobody_knows_ends_with_1(
-    wieldy: Wieldy, written: Callable[[str, object], str]
-) -> None:
-    result = wieldy("formats", "detect", written("t.jinja", "{% for m in messages %}{{ m.content }}{% endfor %}"))
+def test_a_template_whose_format_nobody_knows_ends_with_1(here: Here, written: Callable[[str, object], str]) -> None:
+    result = here("formats", "detect", written("t.jinja", "{% for m in messages %}{{ m.content }}{% endfor %}"))
 
-    assert (result.returncode, result.stdout) == (1, "")
+    assert (result.exit_code, result.stdout) == (1, "")
     assert "shows no calls" in result.stderr
 
 
-def test_show_has_examples_a_grammar_and_what_is_lost(wieldy: Wieldy) -> None:
-    result = wieldy("formats", "show", "qwen3-coder", "--json")
+def test_show_has_examples_a_grammar_and_what_is_lost(here: Here) -> None:
+    result = here("formats", "show", "qwen3-coder", "--json")
 
     shown = json.loads(result.stdout)
     assert shown["name"] == "qwen3-coder"
@@ -208,7 +223,7 @@ def test_show_has_examples_a_grammar_and_what_is_lost(wieldy: Wieldy) -> None:
     assert {"ids", "text behind a call", 'the text "2" beside the number 2, without a schema'} <= {
         loss["of"] for loss in shown["does_not_round_trip"]
     }
-    for_people = wieldy("formats", "show", "qwen3-coder").stdout
+    for_people = here("formats", "show", "qwen3-coder").stdout
     assert "What does not round-trip" in for_people
     assert "    <function=get_weather>" in for_people
 
@@ -260,7 +275,11 @@ def test_json_has_no_trouble_with_closing_marks_where_raw_values_do() -> None:
     ],
 )
 def test_wrong_usage_ends_with_2_and_says_what_is_wrong(
-    wieldy: Wieldy, written: Callable[[str, object], str], tmp_path: Path, arguments: tuple[str, ...], said: str
+    written: Callable[[str, object], str],
+    tmp_path: Path,
+    here: Here,
+    arguments: tuple[str, ...],
+    said: str,
 ) -> None:
     (tmp_path / "folder").mkdir()
     written("bytes.json", b"\xff\xfe\x00[")
@@ -275,18 +294,18 @@ def test_wrong_usage_ends_with_2_and_says_what_is_wrong(
     written("number_template.json", {"chat_template": 5})
     written("open.jinja", "{% for m in messages %}")
 
-    result = wieldy(*arguments)
+    result = here(*arguments)
 
-    assert result.returncode == 2
+    assert result.exit_code == 2
     assert said in result.stderr
     assert "Traceback" not in result.stderr
     assert "fault in wieldy" not in result.stderr
 
 
-def test_a_model_file_that_is_none_ends_with_1(wieldy: Wieldy, written: Callable[[str, object], str]) -> None:
-    result = wieldy("formats", "detect", written("model.gguf", b"GGUF" + bytes(50)))
+def test_a_model_file_that_is_none_ends_with_1(here: Here, written: Callable[[str, object], str]) -> None:
+    result = here("formats", "detect", written("model.gguf", b"GGUF" + bytes(50)))
 
-    assert result.returncode == 1
+    assert result.exit_code == 1
     assert "GGUF" in result.stderr
     assert "Traceback" not in result.stderr
 
