@@ -193,8 +193,9 @@ class _Writer:
                 return False
 
     def _repeated(self, shape: Repeated) -> Pieces:
-        part, between = self._loop_part(shape.part), self._between(shape)
         least, most = shape.at_least, shape.at_most
+        part = self._pieces(shape.part) if most == 1 else self._loop_part(shape.part)
+        between = self._between(shape)
         if most is not None and most < max(least, 1):
             if most < least:
                 raise GrammarError(f"A part cannot be repeated at least {least} and at most {most} times.")
@@ -228,6 +229,8 @@ class _Writer:
             return pieces
 
         least, most = max(shape.at_least, 1), shape.at_most
+        if most == 1:
+            return one_of([EMPTY, self._pieces(shape.part)]) if not shape.at_least else self._pieces(shape.part)
         tail = EMPTY
         if most is None:
             tail = one_of([EMPTY, looped(again(), "")])
