@@ -110,6 +110,7 @@ _CATALOGUE = {
     "claude-2": "xml:CLAUDE_2",
     "react": "react:REACT",
     "markers": "prompted:MARKERS",
+    "json": "json_text:JSON",
 }
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from wieldy.core.json import JsonValue
+from wieldy.core.json import JsonObject, JsonValue
 from wieldy.formats.bare_text import only_text
 from wieldy.formats.json_calls import JsonArguments, read_arguments
 from wieldy.formats.json_text import peek
@@ -23,12 +23,16 @@ from wieldy.formats.nodes import marked
 from wieldy.formats.pattern import SPACE, Either, End, Part, Pattern, Run, Scanner
 from wieldy.formats.reply import ReadOptions
 from wieldy.formats.reply_reader import TextRun, ends_line
-from wieldy.formats.sink import OpenCall, Sink
+from wieldy.formats.sink import OpenCall, Sink, read_object
 from wieldy.formats.source import Reading, Source, WireError
 
 Meaning: TypeAlias = Literal["reasoning", "content", "name", "arguments", "result"]
 _AROUND_NAME = " \t*`'\"[]"
 """With what models decorate names."""
+_NOTHING = ("none", "nothing", "n/a", "-")
+"""What models write for no arguments."""
+_JSON_BEGINS = ("{", "[", '"', "`")
+_MAY_BE_CUT = "a JSON object, for a bare text at the end of a reply may have been cut"
 _OBJECT = JsonArguments()
 
 
@@ -162,9 +166,14 @@ class LabelledReader:
         return plain if plain in self._names or not written else written
 
     def _read_arguments(self, source: Source, sink: Sink, call: OpenCall) -> Reading[None]:
-        yield from peek(source)
+        first = yield from peek(source)
         call.begin_arguments()
+        if (yield from self._other.look(source)):
+            call.close()
+            return
         try:
+            if first == '"':
+                raise source.error("a JSON object")
             yield from read_arguments(source, call)
             if not (yield from self._line_ends.look(source)):
                 raise source.error("the end of the line")
@@ -175,20 +184,29 @@ class LabelledReader:
             text = call.arguments_text.rstrip()
             if mend(call, text, node=_OBJECT, level=sink.repair, is_cut=is_cut):
                 return
-            if not self._is_only_text(call, text, is_cut=is_cut):
-                call.fail(error)
+            arguments = _as_text(text, call.schema(call.name or ""), is_cut=is_cut)
+            if arguments is None:
+                may_be_cut = is_cut and text[:1] not in _JSON_BEGINS
+                call.fail(WireError(error.position, expected=_MAY_BE_CUT, found=error.found) if may_be_cut else error)
+            else:
+                call.finish(call.name or "", arguments, None)
 
-    def _is_only_text(self, call: OpenCall, text: str, *, is_cut: bool) -> bool:
-        """Whether the call could be closed with the text as the only argument that it can be."""
-        name = call.name or ""
-        argument = only_text(call.schema(name))
-        value = _quoted(text)
-        if value is None and not is_cut and text and text[0] not in '{["':
-            value = text
-        if argument is None or value is None:
-            return False
-        call.finish(name, {argument: value}, None)
-        return True
+
+def _as_text(text: str, schema: JsonObject | None, *, is_cut: bool) -> JsonObject | None:
+    """The arguments that a text stands for: as the only one that it can be, or none at all; None if it is neither."""
+    argument, value = only_text(schema), _quoted(text)
+    if value is not None and value.lstrip().startswith("{"):
+        try:
+            return read_object(value)
+        except (ValueError, RecursionError):
+            pass
+    if is_cut and value is None:
+        return None
+    if argument is None:
+        return {} if text.lower() in _NOTHING else None
+    if value is None and text[:1] not in _JSON_BEGINS:
+        value = text
+    return None if value is None else {argument: value}
 
 
 def _quoted(text: str) -> str | None:

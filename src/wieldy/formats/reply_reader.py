@@ -73,6 +73,12 @@ class TextRun:
                 self._held_since = position
             self._held.append(text[len(body) :])
 
+    def add(self, text: str) -> None:
+        """Text that was taken already, and begins with no space."""
+        self.settle()
+        self._emit(text)
+        self.is_fresh = self.strips = False
+
     def settle(self) -> None:
         """What was held back is text."""
         if self._held:
@@ -80,10 +86,10 @@ class TextRun:
             self._held.clear()
             self.is_fresh = False
 
-    def mark(self, *, drops: bool) -> None:
-        """A mark stands next; what was held back is layout if the mark has layout before it."""
+    def mark(self, *, drops: bool, position: int | None = None) -> None:
+        """A mark stands next, or at a position; what was held back is layout if the mark has layout before it."""
         if drops:
-            self.source.begin("markup", self._held_since if self._held else None)
+            self.source.begin("markup", self._held_since if self._held else position)
             self._held.clear()
         else:
             self.settle()
