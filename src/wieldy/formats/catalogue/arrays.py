@@ -19,12 +19,13 @@ def _between(
     closing: Literal,
     *,
     arguments: Arguments,
+    before: Gap = Gap(),  # noqa: B008 -- frozen
     line: Gap = Gap(),  # noqa: B008 -- frozen
     between: Gap = Gap(" "),  # noqa: B008 -- frozen
     end: Gap = Gap(),  # noqa: B008 -- frozen
 ) -> Section:
     return Section(
-        before=Gap(),
+        before=before,
         open=(opening, Gap(), Literal("[", required=False), line),
         call=Call(arguments=arguments),
         between=(Literal(","), between),
@@ -80,7 +81,7 @@ NEMOTRON = ChatFormat(
     wire=Wire(
         reasoning=THINK,
         end=Gap(),
-        calls=_between(Literal("<TOOLCALL>"), Literal("</TOOLCALL>"), arguments=JsonCall()),
+        calls=_between(Literal("<TOOLCALL>"), Literal("</TOOLCALL>"), arguments=JsonCall(), before=Gap("\n")),
     ),
     turns=replace(ready_turns.NEMOTRON, stops=("<|eot_id|>",)),
     notes=(_NO_IDS,),
