@@ -26,7 +26,7 @@ _WORD = re.compile(r"[-+.0-9A-Za-z_]*")
 _MAX_WORD = 5000
 _WORDS = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
-_FLOAT = re.compile(r"[-+]?[0-9_]*\.?[0-9_]*(?:[eE][-+]?[0-9_]+)?")
+_FLOAT = re.compile(r"(?=.*[.eE])[-+]?[0-9_]*\.?[0-9_]*(?:[eE][-+]?[0-9_]+)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

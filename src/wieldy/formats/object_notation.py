@@ -2,7 +2,7 @@
 
 Names stand without quotes, strings between two equal marks, everything else is JSON without spaces; members are sorted
 by name, letters of both cases alike. Nothing is escaped, so that a string cannot hold the mark. More is read than is
-written: spaces, ordinary double quotes, Python's words.
+written: spaces, ordinary quotes, Python's words.
 """
 
 from __future__ import annotations
@@ -15,19 +15,23 @@ from dataclasses import dataclass
 from wieldy.core.calls import ToolDefinition
 from wieldy.core.json import JsonValue
 from wieldy.formats.events import escaped
-from wieldy.formats.json_text import Out, peek, read_string
+from wieldy.formats.json_text import Out, peek
 from wieldy.formats.literals import LiteralSyntax, read_literal
 from wieldy.formats.nodes import Around, Literal, Reader, WrittenCall, marked
 from wieldy.formats.pattern import SPACE, Group, Part, Pattern, Run, Scanner
+from wieldy.formats.python_strings import read_python_string
 from wieldy.formats.shape import Characters, Exact, InOrder, OneOf, Shape, TextWithout, in_order, maybe
 from wieldy.formats.sink import OpenCall
 from wieldy.formats.source import Reading, Source
 from wieldy.formats.value_shapes import ValueNotation, ValueShapes
 
 _KEY = Pattern((Group("key", (Run(r"^:,{}\[\]<>\"\n", at_least=0),)), SPACE, ":"))
-_EDGE = Characters('^\\s:,{}\\[\\]<>"', at_most=1)
-_ANY_KEY = InOrder((_EDGE, maybe(InOrder((Characters('^:,{}\\[\\]<>"\\n', at_least=0, at_most=100), _EDGE)))))
-_PLAIN_KEY = re.compile(r"[^\s:,{}\[\]<>\"\ufdd0](?:[^:,{}\[\]<>\"\n\ufdd0]{0,200}[^\s:,{}\[\]<>\"\ufdd0])?")
+_EDGE = Characters("^\\s:,{}\\[\\]<>\"'", at_most=1)
+_INNER = Characters("^:,{}\\[\\]<>\"'\\n", at_least=0, at_most=100)
+_ANY_KEY = InOrder((_EDGE, maybe(InOrder((_INNER, _EDGE)))))
+_PLAIN_KEY = re.compile(
+    r"(?![rRuU]?')[^\s:,{}\[\]<>\"\ufdd0](?:[^:,{}\[\]<>\"\n\ufdd0]{0,200}[^\s:,{}\[\]<>\"\ufdd0])?"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,10 +134,7 @@ class _ObjectSyntax:
             yield from self._read_text(source, out)
             out('"')
             return True
-        if source.text.startswith('"', source.at):
-            yield from read_string(source, out)
-            return True
-        return False
+        return (yield from read_python_string(source, out))
 
     def _read_text(self, source: Source, out: Out) -> Reading[None]:
         while True:

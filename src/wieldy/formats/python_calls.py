@@ -129,29 +129,30 @@ class _PythonReader:
     def read(self, source: Source, call: OpenCall) -> Reading[None]:
         """Takes everything from one parenthesis to the other."""
         expected, seen = call.expected, list[str]()
-        opening = self._name(expected.names)
+        opening = self._opening(expected.names)
         if (yield from peek(source)) != "(":
             raise source.error("'('")
         source.take(source.at + 1)
         call.write("{")
         while (yield from peek(source)) != ")":
-            name = yield from self._read_name(source, opening, expected, seen)
+            is_named = yield from opening.look(source)
+            name = self._name(source, is_named, expected, seen)
             call.write((", " if seen else "") + json.dumps(name, ensure_ascii=False) + ": ")
             seen.append(name)
-            yield from self._read_value(source, call.write, expected.member(name))
+            bare: BareText = self._bare if is_named else "refused"
+            yield from self._read_value(source, call.write, expected.member(name), bare)
             yield from self._read_behind(source, opening)
         source.take(source.at + 1)
         call.write("}")
 
-    def _name(self, names: tuple[str, ...]) -> Pattern:
+    def _opening(self, names: tuple[str, ...]) -> Pattern:
         """Where an argument's name stands: one that the schema knows, however it is spelled, or another."""
         if names not in self._names:
             known = tuple((name,) for name in sorted(names, key=len, reverse=True) if name)
             self._names[names] = Pattern((Group("name", (Either((*known, (_NAME,))),)), SPACE, "="))
         return self._names[names]
 
-    def _read_name(self, source: Source, opening: Pattern, expected: Expected, seen: list[str]) -> Reading[str]:
-        found = yield from opening.look(source)
+    def _name(self, source: Source, found: re.Match[str] | None, expected: Expected, seen: list[str]) -> str:
         if found:
             name = found.group("name")
             name = name if name in expected.names else name.strip()
@@ -163,9 +164,9 @@ class _PythonReader:
             return name
         raise source.error("the name of an argument and '='")
 
-    def _read_value(self, source: Source, out: Out, expected: Expected) -> Reading[None]:
+    def _read_value(self, source: Source, out: Out, expected: Expected, bare: BareText) -> Reading[None]:
         character = yield from peek(source)
-        if self._bare == "text" and character not in _SYNTAX.containers:
+        if bare == "text" and character not in _SYNTAX.containers:
             if not (yield from read_python_string(source, out)):
                 out(_decoded((yield from self._read_bare(source)), expected))
             return

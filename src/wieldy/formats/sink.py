@@ -6,6 +6,7 @@ Deltas of one kind are joined while they are neighbours within one feed.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -230,7 +231,7 @@ def read_object(text: str) -> JsonObject:
     Raises:
         ValueError: It is none, a name stands in it twice, or it holds a number that JSON does not have.
     """
-    value: JsonValue = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+    value: JsonValue = json.loads(text, object_pairs_hook=_object, parse_float=_finite, parse_constant=_refuse_constant)
     if isinstance(value, dict):
         return value
     raise ValueError(f"the arguments are {text[:40]!r}")
@@ -243,6 +244,13 @@ def _object(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{twice!r} stands twice in one object")
     return value
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:40]} is too large for a number")
+    return number
 
 
 def _refuse_constant(name: str) -> None:

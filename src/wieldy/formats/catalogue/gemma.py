@@ -14,6 +14,15 @@ _NOTES = (
     "Grammars leave a string's length, `pattern` and `format` to the validator.",
 )
 
+
+def _call(opening: str, quote: str, closing: str) -> Call:
+    return Call(
+        head=(Literal(opening, token=True), Gap(), Literal("call:", required=False), Gap(), Name()),
+        arguments=ObjectNotation(quote=Literal(quote, token=True)),
+        close=(Gap(), Literal(closing, token=True)),
+    )
+
+
 GEMMA_4 = ChatFormat(
     name="gemma-4",
     models="Gemma 4",
@@ -24,13 +33,7 @@ GEMMA_4 = ChatFormat(
             begin=Gap("\n"),
             end=Gap("\n"),
         ),
-        calls=Section(
-            call=Call(
-                head=(Literal("<|tool_call>", token=True), Gap(), Literal("call:"), Gap(), Name()),
-                arguments=ObjectNotation(quote=Literal('<|"|>', token=True)),
-                close=(Gap(), Literal("<tool_call|>", token=True)),
-            ),
-        ),
+        calls=Section(call=_call("<|tool_call>", '<|"|>', "<tool_call|>")),
     ),
     turns=ready_turns.GEMMA_4,
     notes=_NOTES,
@@ -38,15 +41,7 @@ GEMMA_4 = ChatFormat(
 FUNCTIONGEMMA = ChatFormat(
     name="functiongemma",
     models="FunctionGemma",
-    wire=Wire(
-        calls=Section(
-            call=Call(
-                head=(Literal("<start_function_call>", token=True), Gap(), Literal("call:"), Gap(), Name()),
-                arguments=ObjectNotation(quote=Literal("<escape>", token=True)),
-                close=(Gap(), Literal("<end_function_call>", token=True)),
-            ),
-        ),
-    ),
+    wire=Wire(calls=Section(call=_call("<start_function_call>", "<escape>", "<end_function_call>"))),
     turns=ready_turns.FUNCTIONGEMMA,
     notes=(*_NOTES, "Reasoning cannot be written."),
 )

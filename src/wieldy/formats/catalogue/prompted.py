@@ -14,7 +14,7 @@ MARKERS = ChatFormat(
         calls=Section(
             before=Gap("\n"),
             call=Call(
-                head=(Literal("[["), Name()),
+                head=(Literal("[["), Gap(), Name()),
                 arguments=PythonArguments(spelling="json", bare="text"),
                 close=(Gap(), Literal("]]")),
             ),

@@ -54,7 +54,7 @@ OLMO_3 = ChatFormat(
             before=Gap(),
             open=(Literal("<function_calls>", token=True), Gap()),
             call=Call(head=(Name(),), arguments=PythonArguments(spelling="json")),
-            between=(Gap("\n"),),
+            between=(Literal("\n", also=(",", ";"), required=False),),
             close=(Gap(), Literal("</function_calls>", token=True)),
         ),
     ),
