@@ -52,6 +52,7 @@ class End:
 
 Part: TypeAlias = "str | Run | Either | Group | End"
 SPACE = Run(r"\s", at_least=0, at_most=MAX_GAP)
+_SPACES = " \t\n\r\v\f\x85\xa0\u2003\u2028"
 
 
 class Pattern:
@@ -78,22 +79,46 @@ class Pattern:
         return found
 
 
-def _whole(parts: Sequence[Part]) -> str:
-    return "".join(map(_whole_part, parts))
+def _whole(parts: Sequence[Part], behind: Sequence[Part] = ()) -> str:
+    return "".join(_whole_part(part, (*parts[index:], *behind)) for index, part in enumerate(parts, start=1))
 
 
-def _whole_part(part: Part) -> str:
+def _whole_part(part: Part, behind: Sequence[Part]) -> str:
     match part:
         case str():
             return re.escape(part)
         case Run():
-            return f"[{_class(part)}]{{{part.at_least},{part.at_most}}}"
+            # Layout that is tried in every length makes the next layout be tried as often, and so on: a thousand
+            # spaces would cost a second. So it is taken whole, unless something that is more than layout needs a part.
+            is_whole = part == SPACE and not _may_begin_with_space(behind)
+            return f"[{_class(part)}]{{{part.at_least},{part.at_most}}}{'+' if is_whole else ''}"
         case Either():
-            return f"(?:{'|'.join(map(_whole, part.options))})"
+            return f"(?:{'|'.join(_whole(option, behind) for option in part.options)})"
         case Group():
-            return f"(?P<{part.name}>{_whole(part.parts)})"
+            return f"(?P<{part.name}>{_whole(part.parts, behind)})"
         case End():
             return r"\Z"
+
+
+def _may_begin_with_space(parts: Sequence[Part]) -> bool:
+    """Whether the first character may be white space other than that of `SPACE`, which may be empty."""
+    for index, part in enumerate(parts, start=1):
+        match part:
+            case "":
+                continue
+            case str():
+                return part[0].isspace()
+            case Run():
+                if part == SPACE:
+                    continue
+                return part.at_least == 0 or re.search(f"[{part.allowed}]", _SPACES) is not None
+            case Either():
+                return any(_may_begin_with_space((*option, *parts[index:])) for option in part.options)
+            case Group():
+                return _may_begin_with_space((*part.parts, *parts[index:]))
+            case End():
+                return False
+    return False
 
 
 def _class(run: Run) -> str:
@@ -104,8 +129,8 @@ def _class(run: Run) -> str:
 def _begun(parts: Sequence[Part]) -> str:
     """Matches every proper beginning of a match, the empty one included."""
     expression: str | None = None
-    for part in reversed(parts):
-        whole, begun = _without_names(_whole_part(part)), _begun_part(part)
+    for index, part in reversed(list(enumerate(parts, start=1))):
+        whole, begun = _without_names(_whole_part(part, parts[index:])), _begun_part(part)
         # A last part of one character has no beginning but the empty text, which is one nevertheless.
         expression = begun if expression is None else f"(?:{whole}{expression}|{begun})"
     return expression or ""
