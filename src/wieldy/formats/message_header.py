@@ -74,6 +74,8 @@ class HeaderMarks:
 
     def parsed(self, text: str) -> Header:
         """What a header says, without the marks around it; the last channel counts, and the first recipient."""
+        # One space says what a thousand do, and expressions need not try them all.
+        text = re.sub(r"\s+", " ", text)
         to, channel = re.escape(self.to.strip()), re.escape(self.channel.text)
         role = re.match(r"\s*([^\s<]*)", text)
         recipient = re.search(rf"\s{to}\s*([^\s<]+)", text)
