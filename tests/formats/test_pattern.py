@@ -18,9 +18,11 @@ PATTERNS: list[tuple[Part, ...]] = [
 ]
 
 
-def looked(parts: tuple[Part, ...], text: str, size: int) -> re.Match[str] | None:
+def looked(
+    parts: tuple[Part, ...], text: str, size: int, *, unless: tuple[Part, ...] | None = None
+) -> re.Match[str] | None:
     """The answer to a text that comes in pieces of this size; the pattern is asked again after each."""
-    source, pattern = Source(), Pattern(parts)
+    source, pattern = Source(), Pattern(parts, unless=None if unless is None else Pattern(unless))
     reading = pattern.look(source)
     try:
         next(reading)
@@ -42,6 +44,15 @@ def test_the_answer_is_the_same_however_the_text_is_cut(parts: tuple[Part, ...],
         return found.group() if found else None
 
     assert answer(size) == answer(len(text) or 1)
+
+
+@given(text=st.text("abc", max_size=5), size=st.integers(1, 5))
+def test_a_pattern_does_not_match_where_its_exception_does(text: str, size: int) -> None:
+    found = looked((Run("ab", at_most=3),), text, size, unless=("ab", Either((("b",), ("c",)))))
+
+    assert bool(found) == (text[:1] in ("a", "b") and not text.startswith(("abb", "abc")))
+    if found:
+        assert found.group() == re.match("[ab]{1,3}", text).group()
 
 
 def test_a_pattern_that_ends_with_one_character_waits_for_it() -> None:

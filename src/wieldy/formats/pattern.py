@@ -71,12 +71,11 @@ class Pattern:
 
     def look(self, source: Source) -> Reading[re.Match[str] | None]:
         """The match at the source's place, which is not taken; None if there cannot be one."""
+        if self._unless and (yield from self._unless.look(source)):
+            return None
         while not source.ended and self._begun.fullmatch(source.text, source.at):
             yield
-        found = self._whole.match(source.text, source.at)
-        if found and self._unless and (yield from self._unless.look(source)):
-            return None
-        return found
+        return self._whole.match(source.text, source.at)
 
 
 def _whole(parts: Sequence[Part], behind: Sequence[Part] = ()) -> str:
