@@ -29,6 +29,17 @@ def names() -> dict[str, object]:
     return {**OWN, "chat_template": template}
 
 
+def test_the_readme_prints_what_it_says() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(from wieldy.formats .*?)^```$", readme, flags=re.DOTALL | re.MULTILINE)
+
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(code, "<README>", "exec"), {})
+
+    assert code.rstrip().endswith(f"# {output.getvalue().rstrip()}")
+
+
 def test_every_program_runs_and_prints_what_the_page_says(names: dict[str, object]) -> None:
     assert len(blocks()) > 10
 
