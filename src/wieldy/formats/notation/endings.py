@@ -47,6 +47,13 @@ class Endings:
         except _UnknownError:
             return False
 
+    def is_closed_by(self, shape: Shape, text: str) -> bool:
+        """Whether a text of the shape that is followed by the literal cannot be the beginning of a longer one."""
+        try:
+            return all(_closes(text, way) for way in self._ways_on(shape))
+        except _UnknownError:
+            return False
+
     def _ways_on(self, shape: Shape) -> list[_Way]:
         """The ways in which a text of the shape may go on to be a longer text of it."""
         return _remembered(self._ways, shape, lambda: _distinct(self._ways_on_in_order(self._flat(shape))))
@@ -81,23 +88,27 @@ class Endings:
                     raise _UnknownError
                 ways = _of_leaf(part)
                 continue
-            beginnings = self._beginnings(part)
+            is_optional = isinstance(part, Repeated) and not part.at_least
+            beginnings = self._beginnings(part) if ways or is_optional else []
             _check_closed(ways, beginnings)
-            own = self._of_composed(part, beginnings)
-            ways = [*ways, *beginnings, *own] if isinstance(part, Repeated) and not part.at_least else own
+            own = self._of_composed(part)
+            ways = [*ways, *beginnings, *own] if is_optional else own
         return ways
 
-    def _of_composed(self, part: Shape, beginnings: Sequence[str]) -> list[_Way]:
+    def _of_composed(self, part: Shape) -> list[_Way]:
         match part:
             case OneOf(options=options):
-                if not _diverge(beginnings):
+                texts = [option for option in options if isinstance(option, TextWithout)]
+                others = [text for option in options if option not in texts for text in self._beginnings(option)]
+                # A text cannot become another option whose beginning it must not contain.
+                if not _diverge(others) or not all(_contains_any(text, run) for text in others for run in texts):
                     raise _UnknownError
                 return [way for option in options for way in self._ways_on(option)]
             case Repeated(part=inner, between=between, at_most=most):
                 ways = self._ways_on(inner)
                 if most == 1:
                     return ways
-                again = beginnings if between is None else self._new_beginnings(self._flat(InOrder((between, inner))))
+                again = self._new_beginnings(self._flat(inner if between is None else InOrder((between, inner))))
                 _check_closed(ways, again)
                 return [*ways, *again]
             case _:
@@ -163,6 +174,10 @@ def _closes(text: str, way: _Way) -> bool:
         case TextWithout(markers=markers):
             ends = [text.find(marker) + len(marker) for marker in markers if marker in text]
             return any(not _overlaps_itself(text[:end]) for end in ends)
+
+
+def _contains_any(text: str, run: TextWithout) -> bool:
+    return any(marker in text for marker in run.markers)
 
 
 def _overlaps_itself(text: str) -> bool:

@@ -20,7 +20,7 @@ from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject
 from wieldy.formats.notation.character_class import character_class
 from wieldy.formats.notation.endings import Endings
-from wieldy.formats.notation.naming import recursive_names
+from wieldy.formats.notation.naming import parts, recursive_names
 from wieldy.formats.notation.neighbours import with_single_texts
 from wieldy.formats.notation.pieces import (
     EMPTY,
@@ -46,6 +46,8 @@ _MAX_PAIRS = 64
 
 _MAX_PATTERN = 2000
 """A pattern up to this length is repeated within one terminal."""
+_MAX_WHOLE = 16_000
+"""A larger grammar is cut wherever a run of text is closed: the engine follows only so many long patterns at once."""
 _LONG = 120
 """A longer pattern is written once and named: shapes share their parts, and written out they could be endless."""
 _TERMINAL = re.compile(r"\bT[0-9]+\b")
@@ -66,19 +68,28 @@ def to_lark(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) ->
     try:
         single = with_single_texts(rules)
         try:
-            return lark(_Writer(single, tokens, keeps_patterns=True).text())
+            return lark(_text(single, tokens, keeps_patterns=True))
         except GrammarError as error:
-            grammar = lark(_Writer(single, tokens, keeps_patterns=False).text())
+            grammar = lark(_text(single, tokens, keeps_patterns=False))
             left_out = f"Left out every `pattern`: {error}"
             return replace(grammar, unenforced=(*grammar.unenforced, left_out))
     except RecursionError:
         raise GrammarError("The shape cannot be written as a grammar: it is nested too deeply.") from None
 
 
+def _text(rules: Rules, tokens: Mapping[str, int], *, keeps_patterns: bool) -> str:
+    text = _Writer(rules, tokens, keeps_patterns=keeps_patterns, is_cutting=False).text()
+    if len(text) <= _MAX_WHOLE:
+        return text
+    return min(text, _Writer(rules, tokens, keeps_patterns=keeps_patterns, is_cutting=True).text(), key=len)
+
+
 class _Writer:
     """The grammar of one set of rules, as it grows."""
 
-    def __init__(self, rules: Rules, special_tokens: Mapping[str, int], *, keeps_patterns: bool) -> None:
+    def __init__(
+        self, rules: Rules, special_tokens: Mapping[str, int], *, keeps_patterns: bool, is_cutting: bool
+    ) -> None:
         recursive = recursive_names(rules)
         self._rules = rules
         self._open_names = {name: shape for name, shape in rules.named.items() if name not in recursive}
@@ -88,6 +99,8 @@ class _Writer:
         self._keeps_patterns = keeps_patterns
         self._lines: list[str] = []
         self._terminals: dict[str, str] = {}
+        self._is_cutting = is_cutting
+        self._runs: dict[int, tuple[Shape, bool]] = {}
         self._endings = Endings(self._open_names)
         self._sizes: dict[str, int] = {}
         self._known: dict[int, tuple[Shape, Pieces]] = {}
@@ -170,6 +183,8 @@ class _Writer:
         while position < len(inner):
             part = inner[position]
             position += 1
+            if self._is_cutting and position > 1:
+                pieces = self._cut(pieces, inner, position - 1)
             if isinstance(part, Named) and part.name not in self._open_names:
                 end = position
                 while end < len(inner) and self._is_pattern(inner[end]):
@@ -181,7 +196,26 @@ class _Writer:
                 if not found.stops.isdisjoint(pieces.stops):
                     found = self._fresh_pieces(part)
             pieces = in_order(pieces, found)
-        return pieces
+        return self._cut(pieces, inner, len(inner)) if self._is_cutting else pieces
+
+    def _cut(self, pieces: Pieces, inner: Sequence[Shape], position: int) -> Pieces:
+        """The pieces, cut at their end if the literals right before the position are what closes a run of text."""
+        start, closing = position, ""
+        while start and isinstance(literal_part := inner[start - 1], Exact):
+            start, closing = start - 1, literal_part.text + closing
+        if not start or start == position or not self._has_run(inner[start - 1]):
+            return pieces
+        earlier = "".join(part.text for part in inner[start : position - 1] if isinstance(part, Exact))
+        run = inner[start - 1]
+        if (earlier and self._endings.is_closed_by(run, earlier)) or not self._endings.is_closed_by(run, closing):
+            return pieces
+        return in_order(pieces, at(Stop("")))
+
+    def _has_run(self, shape: Shape) -> bool:
+        if id(shape) not in self._runs:
+            has_run = isinstance(shape, TextWithout | Json) or any(map(self._has_run, parts(shape)))
+            self._runs[id(shape)] = (shape, has_run)  # the first keeps the identity taken
+        return self._runs[id(shape)][1]
 
     def _is_pattern(self, shape: Shape) -> bool:
         match shape:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from typing_extensions import TypeIs
+
 from wieldy.core.errors import GrammarError
 from wieldy.formats.notation.naming import is_nullable
-from wieldy.formats.shape import InOrder, OneOf, Repeated, Rules, Shape, TextWithout
+from wieldy.formats.shape import Exact, InOrder, OneOf, Repeated, Rules, Shape, TextWithout
 
 
 def with_single_texts(rules: Rules) -> Rules:
@@ -55,7 +57,14 @@ class _Rewriter:
 
 
 def _flat(inner: tuple[Shape, ...]) -> list[Shape]:
-    return [deep for part in inner for deep in (part.parts if isinstance(part, InOrder) else (part,))]
+    """The parts, with the parts of a sequence instead of it unless literals fence it: then others may share it."""
+    return [deep for part in inner for deep in (part.parts if _is_open(part) else (part,))]
+
+
+def _is_open(shape: Shape) -> TypeIs[InOrder]:
+    if not isinstance(shape, InOrder):
+        return False
+    return not shape.parts or not (isinstance(shape.parts[0], Exact) and isinstance(shape.parts[-1], Exact))
 
 
 def _in_order(inner: tuple[Shape, ...], named: Mapping[str, Shape]) -> Shape:
