@@ -85,8 +85,12 @@ def section(chat: ChatFormat, lost: list[str], by_none: list[str]) -> str:
     own = [of for of in lost if of not in (*by_none, *IN_TABLE)]
     if own:
         remarks.append(f"Not carried: {'; '.join(own)}.")
-    if chat.special_tokens:
-        remarks.append(f"Special tokens: {', '.join(map(code, chat.special_tokens))}.")
+    ends = chat.turns.reply_end
+    tokens = [token for token in chat.special_tokens if token not in ends]
+    if tokens:
+        remarks.append(f"Special tokens: {', '.join(map(code, tokens))}.")
+    if ends:
+        remarks.append(f"Ends with: {', '.join(map(code, ends))}.")
     listed = "".join(f"* {plain(remark)}\n" for remark in remarks)
     return f"### {chat.name}\n\n{plain(chat.models)}.\n\n{fence}text\n{text}\n{fence}\n\n{listed}"
 
