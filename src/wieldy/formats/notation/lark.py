@@ -46,8 +46,8 @@ _MAX_PAIRS = 64
 
 _MAX_PATTERN = 2000
 """A pattern up to this length is repeated within one terminal."""
-_MAX_WHOLE = 16_000
-"""A larger grammar is cut wherever a run of text is closed: the engine follows only so many long patterns at once."""
+_MAX_WEIGHT = 20_000
+"""Heavier grammars are cut wherever a run of text is closed: the engine follows only so many long patterns at once."""
 _LONG = 120
 """A longer pattern is written once and named: shapes share their parts, and written out they could be endless."""
 _TERMINAL = re.compile(r"\bT[0-9]+\b")
@@ -78,10 +78,12 @@ def to_lark(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) ->
 
 
 def _text(rules: Rules, tokens: Mapping[str, int], *, keeps_patterns: bool) -> str:
-    text = _Writer(rules, tokens, keeps_patterns=keeps_patterns, is_cutting=False).text()
-    if len(text) <= _MAX_WHOLE:
+    whole = _Writer(rules, tokens, keeps_patterns=keeps_patterns, is_cutting=False)
+    text = whole.text()
+    if whole.weight <= _MAX_WEIGHT:
         return text
-    return min(text, _Writer(rules, tokens, keeps_patterns=keeps_patterns, is_cutting=True).text(), key=len)
+    cut = _Writer(rules, tokens, keeps_patterns=keeps_patterns, is_cutting=True)
+    return min((text, whole.weight), (cut.text(), cut.weight), key=lambda found: found[1])[0]
 
 
 class _Writer:
@@ -103,6 +105,7 @@ class _Writer:
         self._runs: dict[int, tuple[Shape, bool]] = {}
         self._endings = Endings(self._open_names)
         self._sizes: dict[str, int] = {}
+        self._used: set[str] = set()
         self._known: dict[int, tuple[Shape, Pieces]] = {}
         self._named_patterns: dict[str, Pieces] = {}
         self._followed: dict[tuple[str, tuple[Shape, ...]], str] = {}
@@ -213,7 +216,10 @@ class _Writer:
 
     def _has_run(self, shape: Shape) -> bool:
         if id(shape) not in self._runs:
-            has_run = isinstance(shape, TextWithout | Json) or any(map(self._has_run, parts(shape)))
+            is_run = isinstance(shape, TextWithout | Json) or (
+                isinstance(shape, Characters | Repeated) and shape.at_most is None
+            )
+            has_run = is_run or any(map(self._has_run, parts(shape)))
             self._runs[id(shape)] = (shape, has_run)  # the first keeps the identity taken
         return self._runs[id(shape)][1]
 
@@ -324,7 +330,11 @@ class _Writer:
         self._lines.insert(0, f"{name}: {' | '.join(end or EMPTY_LEXEME for end in dict.fromkeys(ends))}")
 
     def _lexeme(self, pattern: str) -> str:
-        return pattern if pattern in self._sizes else self._terminal(pattern) if pattern else ""
+        if not pattern:
+            return ""
+        name = pattern if pattern in self._sizes else self._terminal(pattern)
+        self._used.add(name)
+        return name
 
     def _terminal(self, pattern: str) -> str:
         if pattern not in self._terminals:
@@ -332,6 +342,11 @@ class _Writer:
             self._sizes[name] = self._size(pattern)
             self._lines.append(f"{name}: {pattern}")
         return self._terminals[pattern]
+
+    @property
+    def weight(self) -> int:
+        """Characters of all patterns that the engine's lexer follows, written out."""
+        return sum(self._size(name) for name in self._used)
 
     def _short(self, pattern: str) -> str:
         return self._terminal(pattern) if len(pattern) > _LONG else pattern
