@@ -83,18 +83,19 @@ class Wire:
     def shape(self, tools: Sequence[ToolDefinition], choice: Choice, rules: dict[str, Shape], start: Start) -> Shape:
         """Reasoning if the wire has any, then text, then calls."""
         call_marks = self.calls.text_marks([tool.name for tool in tools])
-        marks = (*call_marks, *((self.reasoning.open.text, self.reasoning.close.text) if self.reasoning else ()))
+        marks = (*call_marks, *_spellings(self.reasoning), *_spellings(self.content))
         parts: list[Shape] = [*_exact(text_of(self.begin))]
         if self.reasoning:
-            ends = (self.reasoning.close.text, *(call_marks if self.calls_in_reasoning == "calls" else ()))
-            thought = InOrder((TextWithout(ends), *_closing(self.reasoning)))
+            begins_content = self.content.open.spellings if self.content else ()
+            ends = (*begins_content, *(call_marks if self.calls_in_reasoning == "calls" else ()))
+            thought = InOrder((TextWithout((*self.reasoning.close.spellings, *ends)), *_closing(self.reasoning)))
             parts.append(
                 thought if start.inside == "reasoning" else maybe(InOrder((*_opening(self.reasoning), thought)))
             )
         content: Shape = TextWithout(marks)
         if self.content:
             opening = () if start.inside == "content" else _opening(self.content)
-            content = InOrder((*opening, TextWithout((self.content.close.text, *marks)), *_closing(self.content)))
+            content = InOrder((*opening, content, *_closing(self.content)))
             content = maybe(content) if self.content.is_optional and start.inside != "content" else content
         rules["content"] = content
         if choice.calls == "none" or not tools:
@@ -111,6 +112,10 @@ class Wire:
         if self.calls.at_line_start:
             return InOrder((maybe(InOrder((Named("content"), *gap))), calls))
         return InOrder((Named("content"), *map(maybe, gap), calls))
+
+
+def _spellings(region: Region | None) -> tuple[str, ...]:
+    return (*region.open.spellings, *region.close.spellings) if region else ()
 
 
 def _opening(region: Region) -> tuple[Shape, ...]:
