@@ -53,7 +53,7 @@ class JsonArguments:
         """The arguments."""
         return Meant(name=None, arguments=value) if isinstance(value, dict) else None
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
         """JSON that fits the tool's schema."""
         return Json(tool.input_schema)
 
@@ -121,7 +121,7 @@ class JsonCall:
             name=name, arguments=arguments or {}, provider_id=None if provider_id is None else str(provider_id)
         )
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
         """The object as it is written."""
         parts: list[Shape] = []
         line = "" if self.indent is None else "\n" + " " * (self.indent + 4)
@@ -165,7 +165,7 @@ class KeyedJsonCall:
         ((name, arguments),) = value.items()
         return Meant(name=name, arguments=arguments) if isinstance(arguments, dict) else None
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
         """The object as it is written."""
         return InOrder((Exact(f"{{{_json(tool.name)}: "), Json(tool.input_schema), Exact("}")))
 

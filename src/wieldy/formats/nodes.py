@@ -305,6 +305,12 @@ class Arguments(Protocol):
         """Texts of which one stands in every call that is told by a known name; ordinary text must do without them."""
         ...
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
-        """What grammars allow for the arguments of a tool; shapes with names are added to `rules`."""
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
+        """What grammars allow for the arguments of a tool; shapes with names are added to `rules`.
+
+        Args:
+            tool: The tool.
+            rules: The shapes that have names.
+            ends: What ends a call, as it is written; raw text must do without.
+        """
         ...

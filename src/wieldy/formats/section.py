@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Literal as OneOfThese
 
 from wieldy.core.calls import ToolDefinition
@@ -57,12 +58,12 @@ class Call:
         """The call."""
         return write_flat(self.head, call) + self.arguments.write(call) + write_flat(self.close, call)
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
         """What a grammar allows for a call of the tool."""
         return InOrder(
             (
                 *shapes_of(self.head, tool.name),
-                self.arguments.shape(tool, rules),
+                self.arguments.shape(tool, rules, ends=ends),
                 *shapes_of(self.close, tool.name),
             )
         )
@@ -107,12 +108,12 @@ class Section:
     def shape(self, tools: Sequence[ToolDefinition], rules: dict[str, Shape], *, at_most: int | None) -> Shape:
         """One call or more of any of the tools."""
         limits = [limit for limit in (self.most, at_most) if limit is not None]
-        between = shapes_of(self.between, "")
+        between, ends = shapes_of(self.between, ""), self._ends_of_call()
         return InOrder(
             (
                 *shapes_of(self.open, ""),
                 Repeated(
-                    OneOf(tuple(self.call.shape(tool, rules) for tool in tools)),
+                    OneOf(tuple(self.call.shape(tool, rules, ends=ends) for tool in tools)),
                     at_least=1,
                     at_most=min(limits, default=None),
                     between=InOrder(between) if between else None,
@@ -121,11 +122,23 @@ class Section:
             )
         )
 
+    def _ends_of_call(self) -> tuple[str, ...]:
+        """The close of a call with what comes next: the next call or the close of the section."""
+        close, first = _plain(self.call.close), _plain(self.call.head)
+        following = [_plain(self.between) + first if first else "", _plain(self.close)]
+        return tuple(close + text for text in following if close and text)
+
     def text_marks(self, names: Sequence[str]) -> tuple[str, ...]:
         """The texts that ordinary text must not contain, because a parser would take them for a call."""
         marks = _first((*self.open, *self.call.head), frozenset())
         is_told_by_mark = marks and all(len(mark) > 1 for mark in marks)
         return marks if is_told_by_mark else self.call.arguments.giveaways(names)
+
+
+def _plain(nodes: Sequence[Flat]) -> str:
+    """The text of the literals and the layout, up to the first node that is something else."""
+    known = takewhile(lambda node: isinstance(node, Literal | Gap), nodes)
+    return "".join(node.text for node in known if isinstance(node, Literal | Gap))
 
 
 def described(nodes: Sequence[Flat]) -> str:

@@ -124,17 +124,16 @@ class TaggedArguments:
         """Takes arguments until the call ends."""
         return _TaggedReader(self, around).read
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
         """Every argument at most once, in the order of the schema; those that it requires, once."""
         expected = Expected.of(tool.input_schema)
-        parts = [
-            (self._argument_shape(name, expected.member(name)), name in expected.required) for name in expected.names
-        ]
+        names, required = expected.names, expected.required
+        parts = [(self._argument_shape(name, expected.member(name), ends), name in required) for name in names]
         before = (Exact(self.before.text),) if self.before.text else ()
         return InOrder((*before, arguments_in_order(parts, between=self.between.text, after=self.after.text)))
 
-    def _argument_shape(self, name: str, expected: Expected) -> Shape:
-        shapes = raw_shapes(expected, text=self._text_shape(), written=self._quoted)
+    def _argument_shape(self, name: str, expected: Expected, ends: Sequence[str]) -> Shape:
+        shapes = raw_shapes(expected, text=self._text_shape(ends), written=self._quoted)
         match self.types:
             case "none":
                 marked = [("", one_of(shapes.values()))]
@@ -146,8 +145,8 @@ class TaggedArguments:
                 marked = list(shapes.items())
         return one_of(self._value_shape(name, mark, value) for mark, value in marked)
 
-    def _text_shape(self) -> Shape:
-        ends = tuple(text for node in self.close for text in _required(node))
+    def _text_shape(self, ends_of_call: Sequence[str]) -> Shape:
+        ends = (*(text for node in self.close for text in _required(node)), *ends_of_call)
         if not self.quotes:
             return TextWithout(ends)
         quoted = (Exact(self.quotes.open), TextWithout((self.quotes.close,)), Exact(self.quotes.close))
@@ -216,7 +215,6 @@ class _TaggedReader:
     def read(self, source: Source, call: OpenCall) -> Reading[None]:
         """Takes arguments up to where the call ends; see `Reader`."""
         expected, seen = call.expected, set[str]()
-        implicit = self._implied_ends(expected.names)
         call.write("{")
         while True:
             opening = yield from self._open.look(source)
@@ -233,18 +231,19 @@ class _TaggedReader:
                 raise source.error(f"each argument once, but {key!r} stands there again")
             call.write((", " if seen else "") + json.dumps(key, ensure_ascii=False) + ": ")
             seen.add(key)
-            yield from self._read_value(source, call, expected.member(key), groups.get("type"), implicit)
+            following = tuple(name for name in expected.names if name not in seen)
+            yield from self._read_value(source, call, expected.member(key), groups.get("type"), following)
         call.write("}")
 
     def _read_value(
-        self, source: Source, call: OpenCall, expected: Expected, mark: str | None, implicit: Pattern
+        self, source: Source, call: OpenCall, expected: Expected, mark: str | None, following: tuple[str, ...]
     ) -> Reading[None]:
         is_text = mark in ("true", "string") or (mark is None and expected.takes_any_text)
         pieces: list[str] = []
         out: Callable[[str], object] = (lambda text: call.write(escaped(text))) if is_text else pieces.append
         if is_text:
             call.write('"')
-        yield from self._raw(source, out, implicit)
+        yield from self._raw(source, out, self._implied_ends(following))
         if is_text:
             call.write('"')
         else:
@@ -273,7 +272,7 @@ class _TaggedReader:
                 yield
 
     def _implied_ends(self, names: tuple[str, ...]) -> Pattern:
-        """Where a value ends although its close is missing: before a known argument, or where the whole call ends."""
+        """Where a value ends although its close is missing: before one of the arguments, or where the call ends."""
         if names not in self._implicit:
             around = self._around
             known = Either(tuple((name,) for name in sorted(names, key=len, reverse=True))) if names else None

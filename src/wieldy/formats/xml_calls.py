@@ -25,7 +25,7 @@ from wieldy.formats.sink import OpenCall
 from wieldy.formats.source import Reading, Source
 from wieldy.formats.trees import ITEM, Element, decode_tree
 from wieldy.formats.values import encode, in_schema_order
-from wieldy.formats.xml_shapes import arguments_shape, nested_kind
+from wieldy.formats.xml_shapes import XmlShapes, nested_kind
 from wieldy.schema.wellformed import MAX_DEPTH
 
 TAG_NAME = r"^\s<>/\"'=&"
@@ -81,10 +81,11 @@ class XmlArguments:
         """Takes elements until the call ends."""
         return _XmlReader(self, around).read
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
         """Every argument at most once, in the order of the schema; those that it requires, once."""
         expected = Expected.of(tool.input_schema)
-        return arguments_shape(expected, rules, mark=self.mark, between=self.between.text, after=self.after.text)
+        shapes = XmlShapes(self.mark, rules, ends=ends)
+        return shapes.arguments(expected, between=self.between.text, after=self.after.text)
 
 
 @dataclass(slots=True)

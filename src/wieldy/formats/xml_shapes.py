@@ -7,7 +7,7 @@ validator.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from wieldy.core.json import JsonObject
@@ -33,55 +33,53 @@ def nested_kind(expected: Expected) -> Nested | None:
             return None
 
 
-def arguments_shape(expected: Expected, rules: dict[str, Shape], *, mark: str, between: str, after: str) -> Shape:
-    """Every argument at most once, in the order of the schema; those that it requires, once."""
-    names, required = expected.names, expected.required
-    shapes = _Shapes(mark, rules)
-    parts = [(shapes.element(name, expected.member(name)), name in required) for name in names]
-    return arguments_in_order(parts, between=between, after=after)
+class XmlShapes:
+    """The shapes of the elements of one tool; nested ones have names, so that they can contain themselves.
 
+    Args:
+        mark: What stands before every tag.
+        rules: The shapes that have names.
+        ends: What ends a call, as it is written; raw text must do without.
+    """
 
-@dataclass(slots=True)
-class _Shapes:
-    """The shapes of the elements of one tool; nested ones have names, so that they can contain themselves."""
+    def __init__(self, mark: str, rules: dict[str, Shape], *, ends: Sequence[str]) -> None:
+        self._mark, self._rules, self._ends = mark, rules, tuple(ends)
+        self._known: dict[tuple[str, Expected], str] = {}
 
-    mark: str
-    rules: dict[str, Shape]
-    known: dict[tuple[str, Expected], str] = field(default_factory=dict[tuple[str, Expected], str])
-
-    def element(self, name: str, expected: Expected) -> Shape:
-        if nested_kind(expected) is None:
-            return self._element(name, expected)
-        key = name, expected
-        if key not in self.known:
-            self.known[key] = rule = f"element_{len(self.rules)}"
-            self.rules[rule] = InOrder(())
-            self.rules[rule] = self._element(name, expected)
-        return Named(self.known[key])
+    def arguments(self, expected: Expected, *, between: str, after: str) -> Shape:
+        """Every argument at most once, in the order of the schema; those that it requires, once."""
+        names, required = expected.names, expected.required
+        parts = [(self._element(name, expected.member(name)), name in required) for name in names]
+        return arguments_in_order(parts, between=between, after=after)
 
     def _element(self, name: str, expected: Expected) -> Shape:
-        close = f"{self.mark}</{name}>"
-        opening = Exact(f"{self.mark}<{name}>", token=True)
+        if nested_kind(expected) is None:
+            return self._written(name, expected)
+        key = name, expected
+        if key not in self._known:
+            self._known[key] = rule = f"element_{len(self._rules)}"
+            self._rules[rule] = InOrder(())
+            self._rules[rule] = self._written(name, expected)
+        return Named(self._known[key])
+
+    def _written(self, name: str, expected: Expected) -> Shape:
+        close = f"{self._mark}</{name}>"
+        opening = Exact(f"{self._mark}<{name}>", token=True)
         return InOrder((opening, self._inside(expected, close), Exact(close, token=True)))
 
     def _inside(self, expected: Expected, close: str) -> Shape:
         match nested_kind(expected):
             case "object":
-                parts = [
-                    (self.element(name, expected.member(name)), name in expected.required) for name in expected.names
-                ]
+                required = expected.required
+                parts = [(self._element(name, expected.member(name)), name in required) for name in expected.names]
                 inside: list[Shape] = [in_order(parts)]
             case "array":
                 least, most = _count(expected.schema, "minItems") or 0, _count(expected.schema, "maxItems")
-                inside = [Repeated(self.element(ITEM, expected.item(0)), at_least=least, at_most=most)]
+                inside = [Repeated(self._element(ITEM, expected.item(0)), at_least=least, at_most=most)]
             case None:
-                return _leaf(expected, close)
+                return one_of(raw_shapes(expected, text=TextWithout((close, *self._ends))).values())
         inside += [Exact("null")] if "null" in expected.types else []
         return one_of(inside)
-
-
-def _leaf(expected: Expected, close: str) -> Shape:
-    return one_of(raw_shapes(expected, text=TextWithout((close,))).values())
 
 
 def _count(schema: JsonObject, keyword: str) -> int | None:
