@@ -44,9 +44,11 @@ _MAX_COPIES = 32
 _MAX_PAIRS = 64
 """Up to so many patterns may lead from one repetition of a part into the next."""
 
+_MAX_LINES = 400
+"""Up to so many ways may lead from one repetition of a part into the next, by whatever patterns."""
 _MAX_PATTERN = 2000
 """A pattern up to this length is repeated within one terminal."""
-_MAX_WEIGHT = 20_000
+_MAX_WEIGHT = 25_000
 """Heavier grammars are cut wherever a run of text is closed: the engine follows only so many long patterns at once."""
 _LONG = 120
 """A longer pattern is written once and named: shapes share their parts, and written out they could be endless."""
@@ -80,10 +82,11 @@ def to_lark(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) ->
 def _text(rules: Rules, tokens: Mapping[str, int], *, keeps_patterns: bool) -> str:
     whole = _Writer(rules, tokens, keeps_patterns=keeps_patterns, is_cutting=False)
     text = whole.text()
-    if whole.weight <= _MAX_WEIGHT:
+    if len(text) + whole.weight <= _MAX_WEIGHT:
         return text
     cut = _Writer(rules, tokens, keeps_patterns=keeps_patterns, is_cutting=True)
-    return min((text, whole.weight), (cut.text(), cut.weight), key=lambda found: found[1])[0]
+    cut_text = cut.text()
+    return cut_text if len(cut_text) + cut.weight < len(text) + whole.weight else text
 
 
 class _Writer:
@@ -253,7 +256,8 @@ class _Writer:
         """Of a large part the end is cut from its next beginning: otherwise every end would meet every beginning."""
         pieces = self._pieces(part)
         pairs = len({*pieces.out.values()}) * len({*pieces.into.values()})
-        is_large = pairs > _MAX_PAIRS or self._size(pieces.through or "") > _MAX_PATTERN
+        lines = len(pieces.out) * len(pieces.into)
+        is_large = pairs > _MAX_PAIRS or lines > _MAX_LINES or self._size(pieces.through or "") > _MAX_PATTERN
         if is_large and self._endings.has_plain_end(part):
             return in_order(pieces, at(Stop("")))
         return pieces
