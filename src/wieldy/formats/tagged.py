@@ -193,7 +193,7 @@ class _TaggedReader:
         self._gap = Pattern((SPACE,))
         self._escapes = any(isinstance(item, Key) and item.escape for item in node.open)
         self._line = "\n" if Literal("\n", required=False) in node.close else ""
-        opening = _first_literal(node.open, tokens)
+        openings = _first_spellings(node.open, tokens)
         closing = [
             text
             for item in node.close
@@ -201,9 +201,9 @@ class _TaggedReader:
             for text in _spellings(item, tokens)
         ]
         close = tuple(part for item in node.close for part in item.parts(tokens))
-        following = [(opening,), *((around.end,) if around.end else ())]
+        following = [*((opening,) for opening in openings), *((around.end,) if around.end else ())]
         self._closed = Pattern((Group("close", close), SPACE, Either((*following, (End(),)))))
-        ends = (opening, *_end_literals(around))
+        ends = (*openings, *_end_literals(around))
         self._scanner = Scanner((*closing, *(self._line + text for text in (*closing, *ends))))
         self._implicit: dict[tuple[str, ...], Pattern] = {}
         quotes = node.quotes
@@ -315,9 +315,8 @@ def _spellings(node: Literal, tokens: frozenset[str]) -> list[str]:
     return [marked(spelling, tokens) for spelling in (node.text, *node.also) if spelling]
 
 
-def _first_literal(nodes: tuple[TagNode, ...], tokens: frozenset[str]) -> str:
-    literal = next(node for node in nodes if isinstance(node, Literal) and node.required)
-    return marked(literal.text, tokens)
+def _first_spellings(nodes: tuple[TagNode, ...], tokens: frozenset[str]) -> list[str]:
+    return _spellings(next(node for node in nodes if isinstance(node, Literal) and node.required), tokens)
 
 
 def _end_literals(around: Around) -> tuple[str, ...]:

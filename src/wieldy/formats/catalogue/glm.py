@@ -1,6 +1,6 @@
-"""GLM: the name as bare text, then keys and values in tags."""
+"""GLM: the name as bare text, then keys and values in tags; others write the same with other tags."""
 
-from wieldy.formats.catalogue.hermes import CHATML
+from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
 from wieldy.formats.nodes import Gap, Literal, Name
 from wieldy.formats.reply import Region
@@ -8,12 +8,23 @@ from wieldy.formats.section import Call, Section
 from wieldy.formats.tagged import Key, TaggedArguments
 from wieldy.formats.wire import Wire
 
+_NOTES = (
+    "A value is written raw: a string that contains its own closing tag followed by another argument or by the end of "
+    "the call cannot be carried.",
+)
+
+
+def _tag(name: str) -> Literal:
+    """The tag as GLM has it, as LongCat has it, and as Hy3 has it."""
+    slash, bare = ("/", name[1:]) if name.startswith("/") else ("", name)
+    return Literal(f"<{name}>", also=(f"<{slash}longcat_{bare}>", f"<{name}:opensource>"), token=True)
+
 
 def _wire(line: str) -> Wire:
     return Wire(
         reasoning=Region(
-            open=Literal("<think>", token=True),
-            close=Literal("</think>", token=True),
+            open=_tag("think"),
+            close=_tag("/think"),
             before=Gap(line),
             begin=Gap() if line else None,
             end=Gap() if line else None,
@@ -22,25 +33,31 @@ def _wire(line: str) -> Wire:
         calls=Section(
             before=Gap(line),
             call=Call(
-                head=(Literal("<tool_call>", token=True), Gap(), Name(), Gap(line)),
+                head=(_tag("tool_call"), Gap(), Name(), Gap(line)),
                 arguments=TaggedArguments(
-                    open=(
-                        Literal("<arg_key>", token=True),
-                        Key(),
-                        Literal("</arg_key>", token=True),
-                        Gap(line),
-                        Literal("<arg_value>", token=True),
-                    ),
-                    close=(Literal("</arg_value>", token=True),),
+                    open=(_tag("arg_key"), Key(), _tag("/arg_key"), Gap(line), _tag("arg_value")),
+                    close=(_tag("/arg_value"),),
                     between=Gap(line),
                     after=Gap(line),
                 ),
-                close=(Literal("</tool_call>", token=True),),
+                close=(_tag("/tool_call"),),
             ),
             between=(Gap(line),),
         ),
     )
 
 
-GLM_4_5 = ChatFormat(name="glm-4.5", models="GLM 4.5 and 4.6", wire=_wire("\n"), turns=CHATML)
-GLM_4_7 = ChatFormat(name="glm-4.7", models="GLM 4.7, 5 and later", wire=_wire(""), turns=CHATML)
+GLM_4_5 = ChatFormat(
+    name="glm-4.5",
+    models="GLM 4.5 and 4.6, Ling and Ring 2.6, Laguna XS, LongCat 2",
+    wire=_wire("\n"),
+    turns=ready_turns.GLM_4_5,
+    notes=_NOTES,
+)
+GLM_4_7 = ChatFormat(
+    name="glm-4.7",
+    models="GLM 4.7 and 5, Laguna S",
+    wire=_wire(""),
+    turns=ready_turns.GLM_4_7,
+    notes=_NOTES,
+)
