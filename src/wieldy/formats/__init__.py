@@ -111,6 +111,7 @@ _CATALOGUE = {
     "react": "react:REACT",
     "markers": "prompted:MARKERS",
     "json": "json_text:JSON",
+    "hunyuan-3": "glm:HUNYUAN_3",
 }
 
 

@@ -1,4 +1,4 @@
-"""GLM: the name as bare text, then keys and values in tags; others write the same with other tags."""
+"""GLM: the name as bare text, then keys and values in tags; LongCat and Hunyuan write the same with other tags."""
 
 from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
@@ -15,9 +15,14 @@ _NOTES = (
 
 
 def _tag(name: str) -> Literal:
-    """The tag as GLM has it, as LongCat has it, and as Hy3 has it."""
+    """The tag as GLM has it and as LongCat has it."""
     slash, bare = ("/", name[1:]) if name.startswith("/") else ("", name)
-    return Literal(f"<{name}>", also=(f"<{slash}longcat_{bare}>", f"<{name}:opensource>"), token=True)
+    return Literal(f"<{name}>", also=(f"<{slash}longcat_{bare}>",), token=True)
+
+
+def _hunyuan(name: str) -> Literal:
+    """The tag of the released models, and that of the preview."""
+    return Literal(f"<{name}:opensource>", also=(f"<{name}>",), token=True)
 
 
 def _wire(line: str) -> Wire:
@@ -59,5 +64,30 @@ GLM_4_7 = ChatFormat(
     models="GLM 4.7 and 5, Laguna S",
     wire=_wire(""),
     turns=ready_turns.GLM_4_7,
+    notes=_NOTES,
+)
+HUNYUAN_3 = ChatFormat(
+    name="hunyuan-3",
+    models="Hunyuan 3 (Hy3)",
+    wire=Wire(
+        reasoning=Region(open=_hunyuan("think"), close=_hunyuan("/think")),
+        calls=Section(
+            open=(_hunyuan("tool_calls"), Gap("\n")),
+            call=Call(
+                head=(_hunyuan("tool_call"), Gap(), Name(), _hunyuan("tool_sep"), Gap("\n")),
+                arguments=TaggedArguments(
+                    open=(_hunyuan("arg_key"), Key(), _hunyuan("/arg_key"), Gap("\n"), _hunyuan("arg_value")),
+                    close=(_hunyuan("/arg_value"),),
+                    between=Gap("\n"),
+                    after=Gap("\n"),
+                ),
+                close=(_hunyuan("/tool_call"),),
+            ),
+            between=(Gap("\n"),),
+            close=(Gap("\n"), _hunyuan("/tool_calls")),
+        ),
+        stray=(Literal("<｜hy_eos｜>", token=True),),
+    ),
+    turns=ready_turns.HUNYUAN_3,
     notes=_NOTES,
 )
