@@ -139,8 +139,8 @@ class _PythonReader:
             name = self._name(source, is_named, expected, seen)
             call.write((", " if seen else "") + json.dumps(name, ensure_ascii=False) + ": ")
             seen.append(name)
-            bare: BareText = self._bare if is_named else "refused"
-            yield from self._read_value(source, call.write, expected.member(name), bare)
+            takes_bare = self._bare == "text" and is_named is not None
+            yield from self._read_value(source, call.write, expected.member(name), takes_bare=takes_bare)
             yield from self._read_behind(source, opening)
         source.take(source.at + 1)
         call.write("}")
@@ -164,9 +164,9 @@ class _PythonReader:
             return name
         raise source.error("the name of an argument and '='")
 
-    def _read_value(self, source: Source, out: Out, expected: Expected, bare: BareText) -> Reading[None]:
+    def _read_value(self, source: Source, out: Out, expected: Expected, *, takes_bare: bool) -> Reading[None]:
         character = yield from peek(source)
-        if bare == "text" and character not in _SYNTAX.containers:
+        if takes_bare and character not in _SYNTAX.containers:
             if not (yield from read_python_string(source, out)):
                 out(_decoded((yield from self._read_bare(source)), expected))
             return

@@ -99,16 +99,19 @@ def maybe(part: Shape) -> Shape:
 def in_order(parts: Sequence[tuple[Shape, bool]], gap: Shape | None = None) -> Shape:
     """The parts in order, those that are not required left out at will, the gap between those that are there.
 
-    Cost: a shape that grows with the square of the number of parts before the first required one, else linear.
+    Cost: a shape that grows with the number of parts, or with its square if none is required and there is a gap.
     """
+    gaps = () if gap is None else (gap,)
+    first = next((index for index, (_, is_required) in enumerate(parts) if is_required), None)
+    if first is not None:
+        before = [maybe(InOrder((part, *gaps))) for part, _ in parts[:first]]
+        return InOrder((*before, parts[first][0], *_following(parts[first + 1 :], gaps)))
     if gap is None:
-        return InOrder(tuple(part if is_required else maybe(part) for part, is_required in parts))
-    beginnings: list[Shape] = []
-    for index, (part, is_required) in enumerate(parts):
-        rest = ((InOrder((gap, following)), needed) for following, needed in parts[index + 1 :])
-        beginnings.append(InOrder((part, *(following if needed else maybe(following) for following, needed in rest))))
-        if is_required:
-            break
-    if not any(is_required for _, is_required in parts):
-        return maybe(OneOf(tuple(beginnings))) if beginnings else InOrder(())
-    return beginnings[0] if len(beginnings) == 1 else OneOf(tuple(beginnings))
+        return InOrder(_following(parts, gaps))
+    beginnings = [InOrder((part, *_following(parts[index + 1 :], gaps))) for index, (part, _) in enumerate(parts)]
+    return maybe(OneOf(tuple(beginnings))) if beginnings else InOrder(())
+
+
+def _following(parts: Sequence[tuple[Shape, bool]], gaps: tuple[Shape, ...]) -> tuple[Shape, ...]:
+    behind = ((InOrder((*gaps, part)), is_required) for part, is_required in parts)
+    return tuple(part if is_required else maybe(part) for part, is_required in behind)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from wieldy.core.json import JsonObject, JsonValue
-from wieldy.formats.shape import Exact, InOrder, Json, Named, OneOf, Repeated, Shape, in_order
+from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Shape, in_order, maybe
 from wieldy.schema.resolve import (
     ALL_TYPES,
     ANNOTATIONS,
@@ -26,6 +26,17 @@ from wieldy.schema.resolve import (
 )
 
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_DIGITS = Characters("0-9", at_most=20)
+_INTEGER = InOrder(
+    (maybe(Exact("-")), OneOf((Exact("0"), InOrder((Characters("1-9", at_most=1), Characters("0-9", at_least=0))))))
+)
+_NUMBER = InOrder(
+    (
+        _INTEGER,
+        maybe(InOrder((Exact("."), _DIGITS))),
+        maybe(InOrder((Characters("eE", at_most=1), maybe(Characters("+\\-", at_most=1)), _DIGITS))),
+    )
+)
 _INSIDE = frozenset({"properties", "items", "prefixItems"})
 
 
@@ -144,7 +155,8 @@ class ValueShapes:
             case "null":
                 return exact(None)
             case _:
-                return Json({"type": kind, **{bound: schema[bound] for bound in _BOUNDS if bound in schema}})
+                bounds = {bound: schema[bound] for bound in _BOUNDS if bound in schema}
+                return Json({"type": kind, **bounds}) if bounds else _INTEGER if kind == "integer" else _NUMBER
 
     def _object(self, location: Location, schema: JsonObject) -> Shape:
         members = self.members(location)
