@@ -53,21 +53,20 @@ class XmlShapes:
         return arguments_in_order(parts, between=between, after=after)
 
     def _element(self, name: str, expected: Expected) -> Shape:
+        close = f"{self._mark}</{name}>"
+        opening = Exact(f"{self._mark}<{name}>", token=True)
         if nested_kind(expected) is None:
-            return self._written(name, expected)
+            return InOrder((opening, self._inside(expected, close)))
+        # The opening tag stays outside: an engine that cannot look ahead knows by it that the named shape begins.
         key = name, expected
         if key not in self._known:
             self._known[key] = rule = f"element_{len(self._rules)}"
             self._rules[rule] = InOrder(())
-            self._rules[rule] = self._written(name, expected)
-        return Named(self._known[key])
-
-    def _written(self, name: str, expected: Expected) -> Shape:
-        close = f"{self._mark}</{name}>"
-        opening = Exact(f"{self._mark}<{name}>", token=True)
-        return InOrder((opening, self._inside(expected, close), Exact(close, token=True)))
+            self._rules[rule] = self._inside(expected, close)
+        return InOrder((opening, Named(self._known[key])))
 
     def _inside(self, expected: Expected, close: str) -> Shape:
+        """What stands between an opening tag and its closing tag, and that."""
         match nested_kind(expected):
             case "object":
                 required = expected.required
@@ -77,9 +76,10 @@ class XmlShapes:
                 least, most = _count(expected.schema, "minItems") or 0, _count(expected.schema, "maxItems")
                 inside = [Repeated(self._element(ITEM, expected.item(0)), at_least=least, at_most=most)]
             case None:
-                return one_of(raw_shapes(expected, text=TextWithout((close, *self._ends))).values())
-        inside += [Exact("null")] if "null" in expected.types else []
-        return one_of(inside)
+                inside = list(raw_shapes(expected, text=TextWithout((close, *self._ends))).values())
+        if nested_kind(expected) and "null" in expected.types:
+            inside.append(Exact("null"))
+        return InOrder((one_of(inside), Exact(close, token=True)))
 
 
 def _count(schema: JsonObject, keyword: str) -> int | None:
