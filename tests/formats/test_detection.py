@@ -49,6 +49,7 @@ KIMI = (
     "<|tool_call_argument_begin|>{{ c.function.arguments | tojson }}<|tool_call_end|>{% endfor %}"
     "<|tool_calls_section_end|>{% endif %}"
 )
+MISTRAL = EACH + "[TOOL_CALLS]{{ c.function.name }}[ARGS]{{ c.function.arguments | tojson }}{% endfor %}"
 UNKNOWN = EACH + "CALL {{ c.function.name }} WITH {{ c.function.arguments | tojson }}.{% endfor %}"
 
 
@@ -70,6 +71,26 @@ def test_formats_that_fit_equally_keep_their_order() -> None:
     first, *_ = rank(template(HERMES), [hermes, hermes])
     assert first.name == "hermes"
     assert [candidate.name for candidate in rank(template(UNKNOWN), FORMATS)] == [f.name for f in FORMATS]
+
+
+@pytest.mark.parametrize(("ids", "name"), [("", "mistral-v13"), ("[CALL_ID]{{ c.id }}", "mistral-v11")])
+@pytest.mark.parametrize("formats", [("mistral-v11", "mistral-v13"), ("mistral-v13", "mistral-v11")])
+def test_ids_on_the_wire_tell_formats_apart(ids: str, name: str, formats: tuple[str, ...]) -> None:
+    assert detect(template(MISTRAL.replace("[ARGS]", f"{ids}[ARGS]")), [get(name) for name in formats]) == name
+
+
+def test_what_stands_behind_the_end_of_the_turn_counts_for_nothing() -> None:
+    goes_on = template(HERMES + "{% if m.tool_calls %}<|im_end|><|im_start|>system\nGo on.{% endif %}")
+
+    best, *_ = rank(goes_on, FORMATS)
+
+    assert (best.name, best.right, best.clean) == ("hermes", len(PROBES), len(PROBES))
+
+
+def test_calls_behind_what_looks_like_the_end_of_the_turn_are_found() -> None:
+    ends_early = template("{% if m.tool_calls %}<|im_end|>{% endif %}" + HERMES)
+
+    assert detect(ends_early, FORMATS) == "hermes"
 
 
 def test_a_candidate_says_what_did_not_come_back() -> None:

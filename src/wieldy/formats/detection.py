@@ -2,13 +2,14 @@
 
 What counts, in this order: that the calls come back right; that the format itself would have written the same; that no
 markup is left in the text beside the calls. Equal formats keep the order in which they were given, so the answer is
-always the same. Deliberately not here: guessing from names, or from markers in a template's source.
+always the same. What stands behind the end of the turn counts for nothing, since no model gets that far. Deliberately
+not here: guessing from names, or from markers in a template's source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wieldy.core.calls import ToolCall
 from wieldy.core.errors import UsageError
@@ -106,24 +107,35 @@ def _catalogue() -> tuple[ChatFormat, ...]:
 
 
 def _shown(template: ChatTemplate, probe: Probe) -> _Shown | None:
+    told = replace(probe, reply=_with_ids(probe.reply))
     try:
-        written = reply_text(template, probe)
+        written = reply_text(template, told)
     except UsageError:
         return None
-    if not holds_calls(written.text, probe.calls):
+    if not holds_calls(written.text, told.calls):
         return None
     # Text and reasoning that the template leaves out are its fault and no format's.
-    text = probe.reply.text if probe.reply.text in written.text else ""
-    reasoning = probe.reply.reasoning if probe.reply.reasoning in written.text else ""
-    reply = Message.assistant(text, probe.calls, reasoning=reasoning)
+    text = told.reply.text if told.reply.text in written.text else ""
+    reasoning = told.reply.reasoning if told.reply.reasoning in written.text else ""
+    reply = Message.assistant(text, told.calls, reasoning=reasoning)
     return _Shown(probe=probe, prompt=written.prompt, text=written.text, reply=reply)
+
+
+def _with_ids(reply: Message) -> Message:
+    """The reply with ids that others know: a wire with ids then shows them, and one without does not."""
+    calls = [
+        replace(call, provider_id=f"call{number:05d}")
+        for number, call in enumerate(reply.calls, start=1)
+        if isinstance(call, ToolCall)
+    ]
+    return Message.assistant(reply.text, calls, reasoning=reply.reasoning)
 
 
 def _candidate(format_: ChatFormat, shown: Sequence[_Shown]) -> Candidate:
     right = likeness = clean = 0
     reasons: list[str] = []
-    for reply in shown:
-        fault, is_clean = _reading_fault(format_, reply)
+    for whole in shown:
+        reply, fault, is_clean = _read(format_, whole)
         if fault is not None:
             reasons.append(f"{reply.probe.name}: {fault}")
             if reply.probe is ONE_CALL:
@@ -135,6 +147,23 @@ def _candidate(format_: ChatFormat, shown: Sequence[_Shown]) -> Candidate:
     return Candidate(
         name=format_.name, probes=len(shown), right=right, likeness=likeness, clean=clean, reasons=tuple(reasons)
     )
+
+
+def _read(format_: ChatFormat, shown: _Shown) -> tuple[_Shown, str | None, bool]:
+    """What the format makes of the reply; up to the end of the turn, if all calls stand before that."""
+    text = _up_to_end(format_, shown.text)
+    if text != shown.text:
+        ended = replace(shown, text=text)
+        fault, is_clean = _reading_fault(format_, ended)
+        if fault is None:
+            return ended, fault, is_clean
+    return shown, *_reading_fault(format_, shown)
+
+
+def _up_to_end(format_: ChatFormat, text: str) -> str:
+    """The text up to where the turn ends or another one begins: templates may go on there."""
+    marks = (*format_.turns.reply_end, *format_.turns.openers)
+    return text[: min((at for mark in marks if (at := text.find(mark)) >= 0), default=len(text))]
 
 
 def _reading_fault(format_: ChatFormat, shown: _Shown) -> tuple[str | None, bool]:
