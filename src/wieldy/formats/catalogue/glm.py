@@ -86,7 +86,7 @@ HUNYUAN_3 = ChatFormat(
             between=(Gap("\n"),),
             close=(Gap("\n"), _hunyuan("/tool_calls")),
         ),
-        stray=(Literal("<｜hy_eos｜>", token=True),),
+        stray=(Literal("<｜hy_eos｜>", token=True), Literal("<eos:6124c78e>", token=True)),
     ),
     turns=ready_turns.HUNYUAN_3,
     notes=_NOTES,

@@ -7,9 +7,12 @@ from wieldy.formats.nodes import Gap, Literal
 from wieldy.formats.section import Call, Section
 from wieldy.formats.wire import Wire
 
+_MARKS = ("<|python_tag|>", "<|python_start|>", "<|python_end|>", "<|eot|>", "<|eom|>")
+"""Marks around code, and ends of turns, of Llama 3 and 4: what stands between them says whether it is a call."""
+
 LLAMA_JSON = ChatFormat(
     name="llama-json",
-    models="Llama 3.1, 3.2 and 3.3, and models that were tuned from them",
+    models="Llama 3.1, 3.2 and 3.3, and models that were tuned from them; Llama 4 where its template asks for JSON",
     wire=Wire(
         calls=Section(
             before=Gap("\n"),
@@ -18,7 +21,7 @@ LLAMA_JSON = ChatFormat(
             claimed_by="name",
             at_line_start=True,
         ),
-        stray=(Literal("<|python_tag|>", token=True),),
+        stray=tuple(Literal(mark, token=True) for mark in _MARKS),
     ),
     turns=ready_turns.LLAMA_JSON,
     notes=(
