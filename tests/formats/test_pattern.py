@@ -1,5 +1,3 @@
-"""Patterns that know when they cannot tell yet."""
-
 import re
 
 import pytest
@@ -9,73 +7,84 @@ from hypothesis import strategies as st
 from wieldy.formats.pattern import SPACE, Either, End, Group, Part, Pattern, Run, Scanner
 from wieldy.formats.source import Source
 
-PATTERNS: list[tuple[Part, ...]] = [
-    ("[", "ab", "("),
-    ("ab", Either((("b",), ("bc",), ()))),
-    (SPACE, Group("name", (Run("a-c", at_most=3),)), SPACE, "="),
-    (Either((("a", "b"), ("abc",))), SPACE, End()),
-    (Run("ab", at_least=2, at_most=3), ")"),
-]
 
-
-def looked(
-    parts: tuple[Part, ...], text: str, size: int, *, unless: tuple[Part, ...] | None = None
-) -> re.Match[str] | None:
-    """The answer to a text that comes in pieces of this size; the pattern is asked again after each."""
-    source, pattern = Source(), Pattern(parts, unless=None if unless is None else Pattern(unless))
-    reading = pattern.look(source)
-    try:
-        next(reading)
-        for start in range(0, len(text), size):
-            source.push(text[start : start + size])
-            next(reading)
-        source.ended = True
-        next(reading)
-    except StopIteration as end:
-        return end.value
-    raise AssertionError("the pattern waits although the text has ended")
-
-
-@pytest.mark.parametrize("parts", PATTERNS)
-@given(text=st.text("abc[( =)\n", max_size=8), size=st.integers(1, 8))
-def test_the_answer_is_the_same_however_the_text_is_cut(parts: tuple[Part, ...], text: str, size: int) -> None:
-    def answer(size: int) -> str | None:
-        found = looked(parts, text, size)
-        return found.group() if found else None
-
-    assert answer(size) == answer(len(text) or 1)
-
-
-@given(text=st.text("abc", max_size=5), size=st.integers(1, 5))
-def test_a_pattern_does_not_match_where_its_exception_does(text: str, size: int) -> None:
-    found = looked((Run("ab", at_most=3),), text, size, unless=("ab", Either((("b",), ("c",)))))
-
-    assert bool(found) == (text[:1] in ("a", "b") and not text.startswith(("abb", "abc")))
-    if found:
-        assert found.group() == re.match("[ab]{1,3}", text).group()
-
-
-def test_a_pattern_that_ends_with_one_character_waits_for_it() -> None:
+def found(pattern: Pattern, pieces: list[str]) -> str | None:
+    """What the pattern finds in a text that arrives in pieces."""
     source = Source()
-    reading = Pattern(("ab", "(")).look(source)
-    next(reading)
-    source.push("ab")
-    next(reading)
-    source.push("(")
+    looking = pattern.look(source)
+    waiting = iter(pieces)
+    while True:
+        try:
+            next(looking)
+        except StopIteration as end:
+            return end.value and end.value.group()
+        piece = next(waiting, None)
+        if piece is None:
+            source.ended = True
+        else:
+            source.push(piece)
 
-    with pytest.raises(StopIteration) as end:
-        next(reading)
 
-    assert end.value.value.group() == "ab("
+literal_parts = st.text("ab <\n", min_size=1, max_size=3)
+runs = st.builds(Run, st.sampled_from([r"\s", "ab", r"^<\s", "^a"]), at_least=st.integers(0, 1), at_most=st.just(4))
+simple: st.SearchStrategy[Part] = st.one_of(st.just(SPACE), literal_parts, runs, st.just(End()))
+parts: st.SearchStrategy[Part] = st.one_of(
+    simple,
+    st.builds(
+        lambda options: Either(tuple(map(tuple, options))),
+        st.lists(st.lists(simple, max_size=2), min_size=1, max_size=3),
+    ),
+)
 
 
-@given(st.lists(st.text("ab<", min_size=1, max_size=3), min_size=1, max_size=3), st.text("ab<c", max_size=12))
-def test_a_scanner_finds_the_first_literal(literals: list[str], text: str) -> None:
+def plain(sequence: list[Part]) -> str:
+    """The same as an ordinary regular expression, which tries all lengths of everything."""
+    written = ""
+    for part in sequence:
+        match part:
+            case str():
+                written += re.escape(part)
+            case Run():
+                written += f"[{part.allowed}]{{{part.at_least},{part.at_most}}}"
+            case Either():
+                written += f"(?:{'|'.join(plain(list(option)) for option in part.options)})"
+            case Group():
+                written += plain(list(part.parts))
+            case End():
+                written += r"\Z"
+    return written
+
+
+@given(sequence=st.lists(parts, min_size=1, max_size=4), text=st.text("ab <\n", max_size=8), data=st.data())
+def test_the_answer_does_not_depend_on_cuts_and_is_that_of_an_ordinary_expression(
+    sequence: list[Part], text: str, data: st.DataObject
+) -> None:
+    pattern = Pattern(sequence)
+    cut = data.draw(st.integers(0, len(text)))
+
+    expected = re.compile(plain(sequence)).match(text)
+
+    assert found(pattern, [text]) == (expected and expected.group())
+    assert found(pattern, [text[:cut], text[cut:]]) == found(pattern, list(text)) == found(pattern, [text])
+
+
+@pytest.mark.parametrize(
+    "sequence",
+    [
+        [SPACE, "\n</call>"],
+        [SPACE, Either((("\n",), ())), "</call>"],
+        [Group("a", [SPACE]), Group("b", [SPACE, "</call>"])],
+        [SPACE, Either(((SPACE, "<x>"), (SPACE, "</call>"))), SPACE],
+    ],
+)
+def test_layout_leaves_what_a_literal_needs(sequence: list[Part]) -> None:
+    assert found(Pattern(sequence), [" \n", "\n</ca", "ll>"])
+
+
+def test_a_scanner_passes_over_nothing_that_may_begin_a_literal() -> None:
     source = Source()
-    source.push(text)
+    source.push("ab<ca")
+
+    assert Scanner(["<call>", "]"]).find(source, 0) == (2, False)
     source.ended = True
-
-    found = Scanner(literals).find(source, 0)
-
-    first = min((text.find(literal) for literal in literals if literal in text), default=-1)
-    assert found == ((first, True) if first >= 0 else (len(text), False))
+    assert Scanner(["<call>", "]"]).find(source, 0) == (5, False)
