@@ -86,7 +86,7 @@ def section(chat: ChatFormat, lost: list[str], by_none: list[str]) -> str:
     if own:
         remarks.append(f"Not carried: {'; '.join(own)}.")
     ends = chat.turns.reply_end
-    tokens = [token for token in chat.special_tokens if token not in ends]
+    tokens = [token for token in chat.marks if token not in ends]
     if tokens:
         remarks.append(f"Special tokens: {', '.join(map(code, tokens))}.")
     if ends:

@@ -137,10 +137,10 @@ def in_tokens(text: str, tokens: tuple[str, ...]) -> list[tuple[str, bool]]:
 def test_special_tokens_say_the_same_as_their_text(name: str, data: st.DataObject) -> None:
     message = data.draw(messages(name))
     chat = get(name)
-    parser = chat.parser(TOOLS, prompt="", special_tokens=chat.special_tokens)
+    parser = chat.parser(TOOLS, prompt="", special_tokens=chat.marks)
 
     events: list[ParseEvent] = []
-    for piece, is_token in in_tokens(chat.render_reply(message, TOOLS), chat.special_tokens):
+    for piece, is_token in in_tokens(chat.render_reply(message, TOOLS), chat.marks):
         events += parser.feed(piece, is_token=is_token)
     reply = reply_of([*events, *parser.close()])
 
@@ -152,19 +152,19 @@ def test_special_tokens_say_the_same_as_their_text(name: str, data: st.DataObjec
 @given(data=st.data())
 def test_a_mark_that_is_spelled_out_is_text_where_marks_are_tokens(name: str, data: st.DataObject) -> None:
     chat = get(name)
-    if not chat.special_tokens:
+    if not chat.marks:
         pytest.skip("this format's marks are ordinary text")
-    mark = data.draw(st.sampled_from(chat.special_tokens))
+    mark = data.draw(st.sampled_from(chat.marks))
     call = ToolCall(id="call_0", name="write_file", arguments={"path": "a", "content": f"x{mark}y"})
     written = chat.render_reply(Message.assistant(calls=[call]), TOOLS)
     before, _, after = written.partition("x" + mark + "y")
-    parser = chat.parser(TOOLS, prompt="", special_tokens=chat.special_tokens)
+    parser = chat.parser(TOOLS, prompt="", special_tokens=chat.marks)
 
     events: list[ParseEvent] = []
     for part in (
-        in_tokens(before, chat.special_tokens),
+        in_tokens(before, chat.marks),
         [(c, False) for c in f"x{mark}y"],
-        in_tokens(after, chat.special_tokens),
+        in_tokens(after, chat.marks),
     ):
         for piece, is_token in part:
             events += parser.feed(piece, is_token=is_token)

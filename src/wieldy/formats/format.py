@@ -10,6 +10,7 @@ from wieldy.core.calls import AUTO, InvalidToolCall, ToolCall, ToolChoice
 from wieldy.core.errors import UsageError
 from wieldy.core.messages import Message, messages_from
 from wieldy.formats.events import Reply, reply_of
+from wieldy.formats.expected import is_same
 from wieldy.formats.nodes import WrittenCall, token_marks
 from wieldy.formats.parser import Parser
 from wieldy.formats.reply import CallsInReasoning, Choice, ReadOptions, ReplyParts, WireLike
@@ -43,9 +44,14 @@ class ChatFormat:
     repair: RepairLevel = 1
 
     @property
-    def special_tokens(self) -> tuple[str, ...]:
-        """The marks that vocabularies usually have as one token: those to look up in a model's own."""
+    def marks(self) -> tuple[str, ...]:
+        """The marks that are special tokens where the model's own vocabulary is used, or have some in them."""
         return tuple(dict.fromkeys((*token_marks(self.wire), *self.turns.reply_end)))
+
+    def special_tokens_of(self, vocabulary: Iterable[str]) -> tuple[str, ...]:
+        """Those special tokens of a vocabulary that stand in marks of this format: what `parser` and `grammar` take."""
+        marks = self.marks
+        return tuple(token for token in vocabulary if token and any(token in mark for mark in marks))
 
     def parser(
         self,
@@ -63,8 +69,8 @@ class ChatFormat:
             tools: The tools on offer; their schemas say the types where the wire does not.
             prompt: What the model was given, or its end: it may have opened the reasoning already.
             id_prefix: Calls are called `{id_prefix}0`, `{id_prefix}1`, ... in order.
-            special_tokens: Marks that the vocabulary has as one token. They count as marks only when fed with
-                `is_token=True`; as ordinary text they are text.
+            special_tokens: Special tokens of the vocabulary that stand in marks (`special_tokens_of`). They count as
+                such only when fed with `is_token=True`; as ordinary text they are text.
             calls_in_reasoning: Whether a call's mark within reasoning is text or a call; None for the family's policy.
             repair: Up to which level (1 to 3, see `schema.repair`) a call is mended whose JSON is nearly right; None
                 for the family's. Above 1 a call's arguments come as one delta when it is complete.
@@ -129,6 +135,9 @@ class ChatFormat:
     ) -> str:
         """The conversation as text.
 
+        Control tokens of the family that stand in text, results or the tools' descriptions are written with a space in
+        them, so that the model reads letters and obeys nothing; arguments of calls are written as they are.
+
         Args:
             messages: Messages, OpenAI-style dictionaries, or one text from the user.
             tools: The tools on offer.
@@ -143,7 +152,7 @@ class ChatFormat:
             generation_prompt = not conversation or conversation[-1].role != "assistant"
 
         def write(message: Message, place: ReplyPlace) -> str:
-            return self._write_checked(message, place, index)
+            return self._write_checked(self._defused(message), place, index)
 
         return self.turns.render(
             conversation, index.definitions, write_reply=write, generation_prompt=generation_prompt
@@ -181,7 +190,7 @@ class ChatFormat:
             tool_choice: Whether it may, must or must not call, or which tool it must.
             at_most: How many calls; None for as many as the wire carries.
             prompt: What the model was given, or its end.
-            special_tokens: Marks that the vocabulary has as one token, with their ids.
+            special_tokens: Special tokens of the vocabulary that stand in marks, with their ids.
 
         Raises:
             UsageError: The tool that must be called is not on offer.
@@ -240,13 +249,17 @@ class ChatFormat:
         parts = ReplyParts(reasoning=message.reasoning, content=message.text, calls=tuple(calls))
         return self.wire.write(parts, self.wire.start(place.prefill))
 
+    def _defused(self, message: Message) -> Message:
+        plain = self.turns.plain
+        return Message.assistant(plain(message.text), message.calls, reasoning=plain(message.reasoning))
+
     def _write_checked(self, message: Message, place: ReplyPlace, index: ToolIndex) -> str:
         text = self._write(message, index, place)
         lost = self._differences(message, self.parse(text, index.definitions, prompt=place.prefill))
         if lost:
             raise UsageError(
-                f"The format {self.name!r} cannot carry this message so that it can be read back: {'; '.join(lost)}. "
-                f"Change the message, or choose another format."
+                f"The format {self.name!r} cannot carry this message so that it can be read back: "
+                f"{'; '.join(lost).rstrip('.')}. Change the message, or choose another format."
             )
         return text
 
@@ -260,7 +273,7 @@ class ChatFormat:
         for written, read in zip(calls, reply.calls, strict=False):
             if isinstance(read, InvalidToolCall):
                 lost.append(f"the call of {written.name!r} cannot be read back: {read.error}")
-            elif (written.name, written.arguments) != (read.name, read.arguments):
+            elif written.name != read.name or not is_same(written.arguments, read.arguments):
                 lost.append(f"the call {written.name}({written.arguments}) comes back as {read.name}({read.arguments})")
         if reply.content != message.text:
             lost.append(f"the text {message.text!r} comes back as {reply.content!r}")
