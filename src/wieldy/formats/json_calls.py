@@ -20,6 +20,8 @@ from wieldy.formats.values import in_schema_order
 
 Role: TypeAlias = Literal["name", "arguments", "id"]
 NINE = Characters("a-zA-Z0-9", at_least=9, at_most=9)
+_WRAPPER = "function"
+"""The member in which OpenAI-style calls have name and arguments: templates that print their input write it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,8 @@ class JsonArguments:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonCall:
     """One JSON object with the name, the arguments and perhaps an id.
+
+    An OpenAI-style object, which has name and arguments within its member `function`, is read as well.
 
     Attributes:
         fields: Role and key of each member, in the order in which they are written.
@@ -111,7 +115,8 @@ class JsonCall:
             return None
         roles: dict[str, Role] = {key: role for role, key in (*self.also, *self.fields)}
         found: dict[Role, JsonValue] = {}
-        for key, item in value.items():
+        wrapped = value.get(_WRAPPER)
+        for key, item in {**(wrapped if isinstance(wrapped, dict) else {}), **value}.items():
             if key in roles:
                 found.setdefault(roles[key], item)
         name, arguments, provider_id = found.get("name"), found.get("arguments"), found.get("id")
@@ -200,10 +205,21 @@ def collected(source: Source, read: Callable[[Source, Callable[[str], object]], 
 
 
 def _read_members(source: Source, call: OpenCall, roles: dict[str, Role]) -> Reading[None]:
+    yield from _take_members(source, call, roles)
+    if call.name is None:
+        raise source.error("a member with the name of a tool")
+    yield from _expect(source, "}")
+
+
+def _take_members(source: Source, call: OpenCall, roles: dict[str, Role], *, is_inner: bool = False) -> Reading[None]:
+    """Takes an object up to its closing brace, which is not taken; an inner one holds no others."""
     yield from _expect(source, "{")
     while True:
         key = yield from _read_key(source)
         match roles.get(key):
+            case None if key == _WRAPPER and not is_inner and source.text.startswith("{", source.at):
+                yield from _take_members(source, call, roles, is_inner=True)
+                yield from _expect(source, "}")
             case "name" if call.name is None:
                 call.named((yield from _read_text(source, "the name of a tool")))
             case "arguments" if not call.has_arguments:
@@ -215,9 +231,6 @@ def _read_members(source: Source, call: OpenCall, roles: dict[str, Role]) -> Rea
         if (yield from peek(source)) == "}":
             break
         yield from _expect(source, ",")
-    if call.name is None:
-        raise source.error("a member with the name of a tool")
-    yield from _expect(source, "}")
 
 
 def _text_of(value: JsonValue) -> str | None:

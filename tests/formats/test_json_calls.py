@@ -1,0 +1,81 @@
+"""Calls as JSON objects: OpenAI-style ones, which hold name and arguments in a member of their own."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from wieldy.core.calls import InvalidToolCall, ToolCall
+from wieldy.formats import get
+from wieldy.formats.events import reply_of
+
+CALL = {"id": "call_7", "type": "function", "function": {"name": "look", "arguments": {"at": "{}", "n": [1]}}}
+
+
+def written(call: object) -> str:
+    return f"<tool_call>\n{json.dumps(call)}\n</tool_call>"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        CALL,
+        dict(reversed(CALL.items())),
+        {"function": {"arguments": CALL["function"]["arguments"], "name": "look"}, "id": "call_7"},
+        {**CALL, "function": {**CALL["function"], "arguments": json.dumps(CALL["function"]["arguments"])}},
+    ],
+)
+@pytest.mark.parametrize("size", [1000, 3, 1])
+def test_an_openai_style_object_is_a_call_in_any_order_and_in_any_pieces(call: object, size: int) -> None:
+    parser, text = get("hermes").parser(), written(call)
+    events = [event for start in range(0, len(text), size) for event in parser.feed(text[start : start + size])]
+
+    (found,) = reply_of([*events, *parser.close()], parser.spans).calls
+
+    assert isinstance(found, ToolCall)
+    assert (found.name, found.arguments) == ("look", CALL["function"]["arguments"])
+    assert found.provider_id == "call_7"
+
+
+def test_a_cut_one_is_no_call_but_one_that_cannot_be_read() -> None:
+    text = written(CALL)
+    for end in range(len("<tool_call>"), text.index("</tool_call>") + len("</tool_call>") - 1):
+        assert not [call for call in get("hermes").parse(text[:end]).calls if isinstance(call, ToolCall)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"type": "function", "function": "look"},
+        {"type": "function", "function": {"arguments": {}}},
+        {"function": {"function": {"name": "look", "arguments": {}}}},
+        {"function": {}},
+    ],
+)
+def test_without_a_name_where_it_belongs_there_is_no_call(call: object) -> None:
+    (found,) = get("hermes").parse(written(call)).calls
+
+    assert isinstance(found, InvalidToolCall)
+
+
+def test_a_name_beside_the_member_is_the_call_s_own() -> None:
+    call = {"name": "look", "function": "what it is", "arguments": {"function": {"name": "x"}}}
+    (found,) = get("hermes").parse(written(call)).calls
+
+    assert isinstance(found, ToolCall)
+    assert (found.name, found.arguments) == ("look", {"function": {"name": "x"}})
+
+
+def test_one_that_is_nearly_json_is_mended() -> None:
+    text = "<tool_call>\n{'type': 'function', 'function': {'name': 'look', 'arguments': {'n': 1,}}}\n</tool_call>"
+    (found,) = get("hermes").parse(text, repair=3).calls
+
+    assert isinstance(found, ToolCall)
+    assert (found.name, found.arguments) == ("look", {"n": 1})
+
+
+def test_deep_nesting_of_the_member_is_refused_and_nothing_worse() -> None:
+    (found,) = get("hermes").parse("<tool_call>" + '{"function": ' * 100_000).calls
+
+    assert isinstance(found, InvalidToolCall)
