@@ -1,15 +1,17 @@
 """Finds the format that a chat template belongs to: the template writes known replies, the format reads them back.
 
 What counts, in this order: that the calls come back right; that the format itself would have written the same; that no
-markup is left in the text beside the calls. Equal formats keep the order in which they were given, so the answer is
-always the same. What stands behind the end of the turn counts for nothing, since no model gets that far. Deliberately
-not here: guessing from names, or from markers in a template's source.
+markup is left in the text beside the calls; how much of the format's own text stands there. Equal formats keep the
+order in which they were given, so the answer is always the same. What stands behind the end of the turn counts for
+nothing, since no model gets that far. Deliberately not here: guessing from names, or from markers in a template's
+source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 
 from wieldy.core.calls import ToolCall
 from wieldy.core.errors import UsageError
@@ -33,6 +35,7 @@ class Candidate:
         likeness: How near the format's own text of these replies is to the template's: 2 for each that is the same,
             1 for each that differs in white space or in what stands before it.
         clean: In how many of them the text beside the calls came back as it was.
+        nearness: How much of the format's own text of one call stands in the template's, from 0 to 1.
         reasons: What did not come back, in words.
     """
 
@@ -41,7 +44,13 @@ class Candidate:
     right: int
     likeness: int
     clean: int
+    nearness: float = 0.0
     reasons: tuple[str, ...] = ()
+
+    @property
+    def merits(self) -> tuple[float, ...]:
+        """What counts, in the order in which it does."""
+        return self.right, self.likeness, self.clean, self.nearness
 
     @property
     def fits(self) -> bool:
@@ -96,7 +105,7 @@ def rank(chat_template: TemplateSource | ChatTemplate, formats: Iterable[ChatFor
             "by. Name the format instead."
         )
     candidates = [_candidate(format_, shown) for format_ in formats]
-    return sorted(candidates, key=lambda candidate: (-candidate.right, -candidate.likeness, -candidate.clean))
+    return sorted(candidates, key=lambda candidate: candidate.merits, reverse=True)
 
 
 def _catalogue() -> tuple[ChatFormat, ...]:
@@ -118,7 +127,10 @@ def _shown(template: ChatTemplate, probe: Probe) -> _Shown | None:
     text = told.reply.text if told.reply.text in written.text else ""
     reasoning = told.reply.reasoning if told.reply.reasoning in written.text else ""
     reply = Message.assistant(text, told.calls, reasoning=reasoning)
-    return _Shown(probe=probe, prompt=written.prompt, text=written.text, reply=reply)
+    # No model gets beyond the token that ends a text.
+    ended, end, _ = written.text.partition(template.end_token) if template.end_token else (written.text, "", "")
+    reply_as_written = ended if end and holds_calls(ended, told.calls) else written.text
+    return _Shown(probe=probe, prompt=written.prompt, text=reply_as_written, reply=reply)
 
 
 def _with_ids(reply: Message) -> Message:
@@ -133,6 +145,7 @@ def _with_ids(reply: Message) -> Message:
 
 def _candidate(format_: ChatFormat, shown: Sequence[_Shown]) -> Candidate:
     right = likeness = clean = 0
+    nearness = 0.0
     reasons: list[str] = []
     for whole in shown:
         reply, fault, is_clean = _read(format_, whole)
@@ -143,9 +156,18 @@ def _candidate(format_: ChatFormat, shown: Sequence[_Shown]) -> Candidate:
             continue
         right += 1
         clean += is_clean
-        likeness += _likeness(format_, reply)
+        own = format_.render_reply(reply.reply, reply.probe.tools, prompt=reply.prompt)
+        likeness += _likeness(own, reply.text, format_.turns.reply_end)
+        if reply.probe is ONE_CALL:
+            nearness = SequenceMatcher(None, own, reply.text, autojunk=False).ratio()
     return Candidate(
-        name=format_.name, probes=len(shown), right=right, likeness=likeness, clean=clean, reasons=tuple(reasons)
+        name=format_.name,
+        probes=len(shown),
+        right=right,
+        likeness=likeness,
+        clean=clean,
+        nearness=nearness,
+        reasons=tuple(reasons),
     )
 
 
@@ -180,10 +202,8 @@ def _reading_fault(format_: ChatFormat, shown: _Shown) -> tuple[str | None, bool
     return None, read.content.strip() == shown.reply.text and read.reasoning.strip() == shown.reply.reasoning
 
 
-def _likeness(format_: ChatFormat, shown: _Shown) -> int:
-    own = format_.render_reply(shown.reply, shown.probe.tools, prompt=shown.prompt)
-    text = shown.text
-    for end in format_.turns.reply_end:
+def _likeness(own: str, text: str, ends: Sequence[str]) -> int:
+    for end in ends:
         text = text.removesuffix(end)
     if own == text:
         return _SAME

@@ -55,6 +55,11 @@ class ChatTemplate:
         self._dialects: dict[str, Dialect] = {}
 
     @property
+    def end_token(self) -> str:
+        """The tokenizer's token that ends a text; empty if it was not told."""
+        return self._tokens["eos_token"]
+
+    @property
     def dialect(self) -> Dialect:
         """How the template is told of conversations with tools."""
         return self._speaker(with_tools=True).dialect
