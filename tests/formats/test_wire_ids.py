@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wieldy.core.calls import ToolCall
-from wieldy.formats.wire_ids import as_given, counted, function_index, nine_characters
+from wieldy.formats.wire_ids import as_given, counted, function_index, nine_characters, ten_characters
 
 
 def call(provider_id: str | None, name: str = "look") -> ToolCall:
@@ -25,6 +25,13 @@ def test_mistral_s_ids_are_nine_letters_and_digits_and_stay_the_same(provider_id
     wire_id = nine_characters(call(provider_id), 0)
     assert re.fullmatch("[A-Za-z0-9]{9}", wire_id)
     assert wire_id == nine_characters(call(wire_id), 5) == nine_characters(call(provider_id), 7)
+
+
+@given(st.text())
+def test_solar_s_ids_are_ten_small_letters_and_digits_and_stay_the_same(provider_id: str) -> None:
+    wire_id = ten_characters(call(provider_id), 0)
+    assert re.fullmatch("[a-z0-9]{10}", wire_id)
+    assert wire_id == ten_characters(call(wire_id), 5) == ten_characters(call(provider_id), 7)
 
 
 @given(st.text(), st.integers(min_value=0, max_value=99))

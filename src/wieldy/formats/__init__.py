@@ -112,6 +112,16 @@ _CATALOGUE = {
     "markers": "prompted:MARKERS",
     "json": "json_text:JSON",
     "hunyuan-3": "glm:HUNYUAN_3",
+    "hunyuan-dense": "hunyuan_dense:HUNYUAN_DENSE",
+    "solar-open": "solar:SOLAR_OPEN",
+    "solar-open-2": "solar:SOLAR_OPEN_2",
+    "gigachat-3": "gigachat:GIGACHAT_3",
+    "gigachat-3.1": "gigachat:GIGACHAT_3_1",
+    "step-3-vl": "step:STEP_3_VL",
+    "step-audio": "step:STEP_AUDIO",
+    "minicpm-3": "others:MINICPM_3",
+    "falcon-3": "others:FALCON_3",
+    "frogboss": "others:FROGBOSS",
 }
 
 

@@ -17,6 +17,7 @@ WireId: TypeAlias = Callable[[AnyCall, int], str]
 """The id of a call, given how many calls of the conversation came before it."""
 
 _NINE = re.compile(r"[A-Za-z0-9]{9}")
+_TEN_SMALL = re.compile(r"[a-z0-9]{10}")
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _FUNCTION = re.compile(r"functions\.(?P<name>[^\s:]+):[0-9]{1,9}")
 
@@ -31,6 +32,12 @@ def nine_characters(call: AnyCall, index: int) -> str:
     """Nine letters and digits, as Mistral wants them."""
     given = as_given(call, index)
     return given if _NINE.fullmatch(given) else digest(given)[:9]
+
+
+def ten_characters(call: AnyCall, index: int) -> str:
+    """Ten small letters and digits, as Solar Open wants them."""
+    given = as_given(call, index)
+    return given if _TEN_SMALL.fullmatch(given) else digest(given)[:10]
 
 
 def counted(call: AnyCall, index: int) -> str:
