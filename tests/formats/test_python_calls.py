@@ -233,7 +233,12 @@ class TestListsWithoutAMark:
         first = reply.calls[0]
         assert isinstance(first, InvalidToolCall)
         assert first.text == "take(value=1)"
-        assert "another call of the same list" in first.error
+        assert "the list in which it stands" in first.error
+
+    def test_a_list_that_ends_within_a_name_is_not_made(self) -> None:
+        reply = read("[take(value=1), get_weat", "pythonic")
+
+        assert [type(call) for call in reply.calls] == [InvalidToolCall]
 
     def test_a_list_that_is_not_closed_has_its_calls_and_a_problem(self) -> None:
         reply = read("[take(value=1), take(value=2)", "pythonic")

@@ -33,7 +33,6 @@ from wieldy.formats.shape import InOrder, OneOf, Repeated, Shape
 from wieldy.formats.sink import OpenCall, Sink
 from wieldy.formats.source import Reading, Source, WireError
 
-FlatTypes = (Literal, Gap, Name, CallId, WithId)
 _ANY_NAME = Run(r"\w.\-")
 
 
@@ -248,8 +247,8 @@ class SectionReader:
             return
         if self._section.stands_together:
             sink.hold()
-        yield from self._read_calls(source, sink)
-        sink.release()
+        is_whole = yield from self._read_calls(source, sink)
+        sink.release(is_whole=is_whole)
 
     def _read_without_section(self, source: Source, sink: Sink) -> Reading[None]:
         """Takes calls as long as one follows another, and the end of the section if it stands there."""
@@ -260,8 +259,9 @@ class SectionReader:
             source.begin("markup")
             source.take(closing.end())
 
-    def _read_calls(self, source: Source, sink: Sink) -> Reading[None]:
-        calls, noise = sink.calls, None
+    def _read_calls(self, source: Source, sink: Sink) -> Reading[bool]:
+        """Takes the calls of a section that has begun; whether nothing else stood there, its end missing at most."""
+        calls, noise, is_whole = sink.calls, None, True
         while True:
             if self._close and (closing := (yield from self._close.look(source))):
                 source.begin("markup")
@@ -278,12 +278,14 @@ class SectionReader:
             if noise is None:
                 noise = source.error(f"a call or {described(self._section.close)}")
                 yield from source.tell(noise)
+            is_whole = is_whole and source.at == len(source.text)
             if not (yield from self._skip_noise(source)):
                 break
         if noise and sink.calls == calls:
             sink.open_call().fail(noise)
         elif noise:
             sink.problem(noise)
+        return is_whole
 
     def _skip_noise(self, source: Source) -> Reading[bool]:
         """Whether a mark was found behind what belongs nowhere; without one the section is over."""

@@ -61,10 +61,10 @@ class Sink:
         """Calls that are complete are not told until `release`."""
         self._held = []
 
-    def release(self) -> None:
-        """Tells the calls that were held back: all of them as they are, or none to be run if one could not be read."""
+    def release(self, *, is_whole: bool) -> None:
+        """Tells the calls that were held back: all as they are, or none to be run if they are not whole."""
         held, self._held = self._held or [], None
-        is_broken = any(isinstance(call, InvalidToolCall) for call, _ in held)
+        is_broken = not is_whole or any(isinstance(call, InvalidToolCall) for call, _ in held)
         for call, text in held:
             self.event(_unmade(call, text) if is_broken and isinstance(call, ToolCall) else call)
 
@@ -116,7 +116,7 @@ def _reasoning_delta(text: str) -> ParseEvent:
 
 
 def _unmade(call: ToolCall, text: str) -> InvalidToolCall:
-    error = "The call was not made: another call of the same list could not be read. Write the whole list again."
+    error = "The call was not made: the list in which it stands could not be read to its end. Write the list again."
     return InvalidToolCall(id=call.id, name=call.name, text=text, error=error, provider_id=call.provider_id)
 
 
