@@ -56,6 +56,7 @@ def main() -> None:
     formats = tuple(get(name) for name in names())
     table = tomllib.loads(EXPECTED.read_text(encoding="utf-8"))
     destroys: dict[str, str] = table.pop("destroys")
+    left_out: dict[str, str] = table.pop("left_out")
     expected = {name: wire for wire, templates in table.items() for name in templates}
     findings = [
         examine(path, expected.get(path.stem, ""), formats) for path in sorted(options.templates.glob("*.jinja"))
@@ -64,7 +65,7 @@ def main() -> None:
         sys.exit(f"Expected chat templates (*.jinja) in {options.templates}, found none.")
     if options.json:
         options.json.write_text(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False, indent=1))
-    sys.stdout.write(report(findings, destroys) + "\n")
+    sys.stdout.write(report(findings, destroys, left_out) + "\n")
     shown = [finding for finding in findings if finding.shows_calls]
     sys.exit(0 if sum(finding.is_right for finding in shown) >= GOAL * len(shown) else 1)
 
@@ -119,7 +120,7 @@ def faults_and_candidates(source: str, formats: tuple[ChatFormat, ...]) -> tuple
         return template.faults, []
 
 
-def report(findings: list[Finding], destroys: dict[str, str]) -> str:
+def report(findings: list[Finding], destroys: dict[str, str], left_out: dict[str, str]) -> str:
     """Shares, then every template that is not as it should be, as Markdown."""
     shown = [finding for finding in findings if finding.shows_calls]
     right = sum(finding.is_right for finding in shown)
@@ -132,7 +133,11 @@ def report(findings: list[Finding], destroys: dict[str, str]) -> str:
         "",
         "## Not detected as expected",
         "",
-        *(f"- {f.template}: expected {f.expected}, found {f.detected or 'none'}" for f in shown if not f.is_right),
+        *(
+            f"- {f.template}: expected {f.expected}, found {f.detected or 'none'}{why(f, destroys, left_out)}"
+            for f in shown
+            if not f.is_right
+        ),
         "",
         "## Calls that did not come back",
         "",
@@ -150,6 +155,12 @@ def report(findings: list[Finding], destroys: dict[str, str]) -> str:
         *(f"{template} {what}" for template, what in destroys.items()),
     ]
     return "\n".join(lines)
+
+
+def why(finding: Finding, destroys: dict[str, str], left_out: dict[str, str]) -> str:
+    """Why the format was not found, where that is known."""
+    reason = left_out.get(finding.expected) or destroys.get(finding.template)
+    return f" ({reason})" if reason else ""
 
 
 def destroyed(findings: list[Finding]) -> list[str]:
