@@ -124,8 +124,9 @@ class ChatFormat:
             return None, text
         opening = self.turns.assistant.open
         others = [opener for opener in self.turns.openers if not opening.startswith(opener)]
-        said = max((text.rfind(opener) for opener in others), default=0)
-        start = text.find(opening, max(said, 0))
+        # Behind the opener: that of a result may begin as a reply does.
+        said = max((text.rfind(opener) + len(opener) for opener in others if opener in text), default=0)
+        start = text.find(opening, said)
         start = start if start >= 0 else text.rfind(opening)
         end = start + len(opening)
         return (text[:end], text[end:]) if opening and start >= 0 else ("", text)
