@@ -14,6 +14,9 @@ from wieldy.core.errors import GrammarError
 from wieldy.grammar.constraints import Grammar
 from wieldy.grammar.engine import llguidance
 
+_LIMITS = {"max_items_in_row": 20_000, "step_max_items": 2_000_000, "step_lexer_fuel": 5_000_000}
+"""Ten times and more what the engine allows by itself: here nobody else waits for it."""
+
 
 class Tokenizer:
     """A vocabulary: the bytes of every token, and which token ends an answer.
@@ -71,7 +74,9 @@ class Matcher:
 
     def __init__(self, grammar: Grammar, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._engine: Any = llguidance().LLMatcher(tokenizer.engine, grammar.lark, log_level=0)
+        engine = llguidance()
+        limits = engine.LLParserLimits(**_LIMITS)
+        self._engine: Any = engine.LLMatcher(tokenizer.engine, grammar.lark, log_level=0, limits=limits)
         self._check()
 
     def fill_mask(self) -> TokenMask:
@@ -81,15 +86,23 @@ class Matcher:
         return TokenMask(bits)
 
     def accept_token(self, token: int) -> bool:
-        """Whether the token was allowed; then it has been taken, otherwise nothing has changed."""
-        return self._engine.try_consume_tokens([token]) == 1
+        """Whether the token was allowed; then it has been taken, otherwise nothing has changed.
+
+        Raises:
+            GrammarError: The engine gave up, because the grammar is more than its limits allow.
+        """
+        return self._consumed([token]) == 1
 
     def accept_text(self, text: str) -> bool:
-        """Whether the whole text was allowed; then it has been taken, otherwise nothing has changed."""
+        """Whether the whole text was allowed; then it has been taken, otherwise nothing has changed.
+
+        Raises:
+            GrammarError: The engine gave up, because the grammar is more than its limits allow.
+        """
         tokens = self._tokenizer.tokenize(text.encode("utf-8", "surrogatepass"))
         if tokens is None:
             return False
-        taken: int = self._engine.try_consume_tokens(tokens)
+        taken = self._consumed(tokens)
         if taken < len(tokens):
             self.rollback(taken)
         return taken == len(tokens)
@@ -109,9 +122,17 @@ class Matcher:
         if count and not self._engine.rollback(count):
             raise GrammarError(f"Cannot go back {count} tokens: {self._engine.get_error()}")
 
+    def _consumed(self, tokens: Sequence[int]) -> int:
+        taken: int = self._engine.try_consume_tokens(list(tokens))
+        if taken < len(tokens):
+            self._check()
+        return taken
+
     def _check(self) -> None:
         if self._engine.is_error():
-            raise GrammarError(f"The constraint engine gave up: {self._engine.get_error()}")
+            # What follows the first line is the engine's state, which says nothing to anybody else.
+            said = self._engine.get_error().partition("\n")[0]
+            raise GrammarError(f"The constraint engine gave up: {said}")
 
 
 class _Vocabulary:

@@ -126,6 +126,12 @@ def test_a_reply_of_a_thousand_calls_to_one_of_many_tools_is_accepted():
     assert accepts(tools(20), "well\n" + "\n".join([call] * 1000) + "\ndone")
 
 
+def test_a_value_of_one_of_several_types_may_stand_before_others():
+    value = Json({"type": ["string", "null"]})
+    shape = Repeated(InOrder((Exact("<a>"), value, Exact("</a>"), maybe(Characters("0-9")))), at_least=1)
+    assert accepts(OneOf(tuple(InOrder((Exact(f"{n}"), shape)) for n in range(30))), '7<a>null</a>5<a>"x"</a>')
+
+
 def test_a_special_token_is_the_token_and_not_its_text():
     tokens = [*(bytes([value]) for value in range(256)), b"<|call|>", b"<|end|>"]
     vocabulary = Tokenizer(tokens, end_token=257)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
+from wieldy.core.json import JsonValue
 from wieldy.formats.notation.character_class import character_class
 from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout
 
@@ -156,10 +157,15 @@ def _of_leaf(part: Characters | TextWithout | Json) -> list[_Way]:
     match part:
         case Characters(at_least=least, at_most=most) if 0 < least == most:
             return []
-        case Json(schema=schema) if schema.get("type") in _ENDED_JSON:
+        case Json(schema=schema) if _is_ended(schema.get("type")):
             return []
         case _:
             return [part]
+
+
+def _is_ended(kinds: JsonValue) -> bool:
+    listed = kinds if isinstance(kinds, list) else [kinds]
+    return bool(listed) and all(kind in _ENDED_JSON for kind in listed)
 
 
 def _closes(text: str, way: _Way) -> bool:
