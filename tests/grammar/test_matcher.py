@@ -14,10 +14,8 @@ def test_a_grammar_that_is_too_much_for_the_engine_is_an_error_and_no_refusal():
     with pytest.raises(GrammarError, match="gave up"):
         Matcher(grammar, BYTES).accept_text("a1")
 
-    one_by_one = Matcher(grammar, BYTES)
-    assert one_by_one.accept_token(ord("a"))
     with pytest.raises(GrammarError, match="gave up"):
-        one_by_one.accept_token(ord("1"))
+        Matcher(grammar, BYTES).accept_token(ord("a"))
 
 
 def test_a_refused_text_changes_nothing():
