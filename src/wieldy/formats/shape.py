@@ -35,11 +35,21 @@ class Characters:
     at_most: int | None = field(default=None, kw_only=True)
 
 
+WHITE_SPACE = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+"""The characters that are white space to a parser."""
+
+Marker: TypeAlias = str | tuple[str, ...]
+"""A text, or several texts with any white space, or none, between them."""
+
+
 @dataclass(frozen=True, slots=True)
 class TextWithout:
     """Any text, empty too, in which none of the markers occurs."""
 
-    markers: tuple[str, ...]
+    markers: tuple[Marker, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import random
 from hypothesis import strategies as st
 
 from wieldy.formats.notation.character_class import character_class
+from wieldy.formats.notation.markers import occurrence
 from wieldy.formats.notation.neighbours import with_single_texts
 from wieldy.formats.shape import (
     Characters,
@@ -24,6 +25,7 @@ from wieldy.formats.shape import (
 ALPHABET = 'ab<>/ \n"\\é😀[]-'
 NOISE = 'ab< \n"é😀x\\'
 
+_markers = st.text("ab<>/é", min_size=1, max_size=4)
 plain = st.one_of(
     st.text(ALPHABET, min_size=1, max_size=4).map(Exact),
     st.builds(
@@ -34,7 +36,7 @@ plain = st.one_of(
         st.integers(0, 2),
         st.none() | st.integers(0, 3),
     ),
-    st.lists(st.text("ab<>/é", min_size=1, max_size=4), min_size=0, max_size=3).map(
+    st.lists(_markers | st.tuples(_markers, _markers), min_size=0, max_size=3).map(
         lambda markers: TextWithout(tuple(markers))
     ),
 )
@@ -92,7 +94,7 @@ def text_of(shape: Shape, rules: Rules, chance: random.Random, depth: int = 0) -
             )
         case TextWithout(markers=markers):
             text = "".join(chance.choice(ALPHABET) for _ in range(chance.randint(0, 6)))
-            return "" if any(marker in text for marker in markers) else text
+            return "" if occurrence(markers).search(text) else text
         case Json(schema=schema):
             return _written(_value(schema, chance), chance)
         case InOrder(parts=inner):

@@ -176,3 +176,19 @@ def test_parts_that_a_shape_shares_are_written_once():
     grammar = to_gbnf(Rules(start=tail))
     assert len(grammar) < 20_000
     assert Recogniser(grammar).accepts("39,-3,z")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_accepted"),
+    [
+        ("x</a>", True),
+        ("</a>\n</a>", True),
+        ("</a></a>\n <", True),
+        ("</a>x<b>", True),
+        ("</a><b>", False),
+        ("</a>\n</a> \u3000\n<b>", False),
+        ("</</a><b>x", False),
+    ],
+)
+def test_a_marker_may_have_white_space_between_its_texts(text, is_accepted):
+    assert accepts(TextWithout((("</a>", "<b>"),)), text) is is_accepted

@@ -50,6 +50,8 @@ def test_every_text_of_a_shape_that_contains_itself_is_accepted(name, seed):
         (Exact("abc"), "abcd"),
         (TextWithout(("<a>", "b")), "x<a>"),
         (TextWithout(("<a>", "b")), "ab"),
+        (TextWithout((("</a>", "<b>"),)), "x</a><b>"),
+        (TextWithout((("</a>", "<b>"),)), "x</a>\n\u3000 <b>y"),
         (Characters("a-c", at_least=2, at_most=3), "a"),
         (Characters("a-c", at_least=2, at_most=3), "abca"),
         (Characters('^"\\\\'), 'a"'),

@@ -12,6 +12,7 @@ from typing import TypeAlias, TypeVar
 
 from wieldy.core.json import JsonValue
 from wieldy.formats.notation.character_class import character_class
+from wieldy.formats.notation.markers import occurrence
 from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout
 
 _ENDED_JSON = frozenset({"object", "array", "string", "boolean", "null"})
@@ -178,12 +179,12 @@ def _closes(text: str, way: _Way) -> bool:
         case Json():
             return text[:1] not in _OF_NUMBERS
         case TextWithout(markers=markers):
-            ends = [text.find(marker) + len(marker) for marker in markers if marker in text]
-            return any(not _overlaps_itself(text[:end]) for end in ends)
+            found = occurrence(markers).search(text)
+            return found is not None and not _overlaps_itself(text[: found.end()])
 
 
 def _contains_any(text: str, run: TextWithout) -> bool:
-    return any(marker in text for marker in run.markers)
+    return occurrence(run.markers).search(text) is not None
 
 
 def _overlaps_itself(text: str) -> bool:

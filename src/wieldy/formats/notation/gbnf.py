@@ -14,7 +14,19 @@ from wieldy.formats.notation.json_gbnf import JsonRules
 from wieldy.formats.notation.markers import State, states_without
 from wieldy.formats.notation.naming import is_nullable, recursive_names
 from wieldy.formats.notation.neighbours import with_single_texts
-from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, Shape, TextWithout
+from wieldy.formats.shape import (
+    Characters,
+    Exact,
+    InOrder,
+    Json,
+    Marker,
+    Named,
+    OneOf,
+    Repeated,
+    Rules,
+    Shape,
+    TextWithout,
+)
 
 _LONG = 120
 
@@ -42,7 +54,7 @@ class _Writer:
         self._rules = rules
         self.lines = Lines()
         self._json = JsonRules(self.lines)
-        self._texts: dict[tuple[str, ...], str] = {}
+        self._texts: dict[tuple[Marker, ...], str] = {}
         self._known: dict[int, tuple[Shape, str]] = {}
 
     def write(self) -> None:
@@ -100,7 +112,7 @@ class _Writer:
         more = f"({self._expression(repeating)}){counts(max(least - 1, 0), None if most is None else most - 1)}"
         return f"({part} {more})" if least else f"({part} {more})?"
 
-    def _text_without(self, markers: tuple[str, ...]) -> str:
+    def _text_without(self, markers: tuple[Marker, ...]) -> str:
         if markers not in self._texts:
             states = states_without(markers)
             names = [self.lines.fresh("text") for _ in states]

@@ -22,6 +22,7 @@ from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject
 from wieldy.formats.notation.character_class import character_class
 from wieldy.formats.notation.endings import Endings
+from wieldy.formats.notation.markers import texts_of
 from wieldy.formats.notation.naming import parts, recursive_names
 from wieldy.formats.notation.neighbours import with_single_texts
 from wieldy.formats.notation.pieces import (
@@ -37,7 +38,20 @@ from wieldy.formats.notation.pieces import (
     one_of,
     repeated,
 )
-from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, Shape, TextWithout
+from wieldy.formats.shape import (
+    WHITE_SPACE,
+    Characters,
+    Exact,
+    InOrder,
+    Json,
+    Marker,
+    Named,
+    OneOf,
+    Repeated,
+    Rules,
+    Shape,
+    TextWithout,
+)
 from wieldy.grammar import Grammar, lark, literal
 from wieldy.schema.rewrite import rewritten
 
@@ -419,16 +433,21 @@ def _characters(shape: Characters) -> str:
     return f"/{character_class(shape.allowed).text(_escaped)}{{{shape.at_least},{most}}}/"
 
 
-def _text_without(markers: tuple[str, ...]) -> str:
-    if not all(markers):
-        raise GrammarError("The empty text occurs in every text: a marker needs at least one character.")
+def _text_without(markers: tuple[Marker, ...]) -> str:
     if not markers:
         return "/(?s:.*)/"
-    spelled = "|".join("".join(map(_escaped, marker)) for marker in dict.fromkeys(markers))
+    spelled = "|".join(_marker(marker) for marker in dict.fromkeys(markers))
     # The first half is there because a complement alone also accepts bytes that are no UTF-8.
     return f"/(?s:.*)/ & ~/(?s:.*)({spelled})(?s:.*)/"
+
+
+def _marker(marker: Marker) -> str:
+    return _GAP.join("".join(map(_escaped, text)) for text in texts_of(marker))
 
 
 def _escaped(character: str) -> str:
     is_plain = character.isascii() and (character.isalnum() or character in "_<> =\"',:;!@%")
     return character if is_plain else f"\\x{{{ord(character):X}}}"
+
+
+_GAP = f"[{''.join(map(_escaped, WHITE_SPACE))}]*"

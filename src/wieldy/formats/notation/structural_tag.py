@@ -1,7 +1,8 @@
 """Shapes as xgrammar's structural tags: JSON that says how formats nest.
 
-Each shape has its counterpart, except one that contains itself or is very large: an embedded grammar (`gbnf`). Special
-tokens are written as text; xgrammar matches a token by its text.
+Each shape has its counterpart, except one that contains itself or is very large: an embedded grammar (`gbnf`). Of a
+marker with white space in it the longest text is excluded, which is stricter than the shape. Special tokens are written
+as text; xgrammar matches a token by its text.
 """
 
 from __future__ import annotations
@@ -10,9 +11,22 @@ from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.formats.notation.character_class import character_class
 from wieldy.formats.notation.gbnf import to_gbnf
+from wieldy.formats.notation.markers import texts_of
 from wieldy.formats.notation.naming import parts, recursive_names
 from wieldy.formats.notation.neighbours import with_single_texts
-from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, Shape, TextWithout
+from wieldy.formats.shape import (
+    Characters,
+    Exact,
+    InOrder,
+    Json,
+    Marker,
+    Named,
+    OneOf,
+    Repeated,
+    Rules,
+    Shape,
+    TextWithout,
+)
 from wieldy.schema.rewrite import rewritten
 
 _MAX_FORMATS = 3000
@@ -120,10 +134,10 @@ def _sequence(elements: list[JsonObject]) -> JsonObject:
     return {"type": "sequence", "elements": inner}
 
 
-def _any_text(markers: tuple[str, ...]) -> JsonObject:
-    if not all(markers):
-        raise GrammarError("The empty text occurs in every text: a marker needs at least one character.")
-    return {"type": "any_text", "excludes": list(markers)}
+def _any_text(markers: tuple[Marker, ...]) -> JsonObject:
+    # The engine knows no white space between texts; without the longest of them the marker cannot occur either.
+    excluded: list[JsonValue] = [max(texts_of(marker), key=len) for marker in markers]
+    return {"type": "any_text", "excludes": excluded}
 
 
 def _pattern(shape: Characters) -> str:
