@@ -51,6 +51,8 @@ def section_of(
         outer, opening = nodes(opening[:1], where=f"{field.where}.open"), opening[1:]
         closes, strays = (_LAYOUT, strays[0]), strays[1:]
     head = _trimmed(nodes(opening, where=f"{field.where}.open"))
+    if not any(isinstance(node, Literal) and node.required for node in _before_name(head)):
+        raise refused(f"{field.where}.open", "a mark before the name that opens calls", "none that must stand there")
     close = _close(field, ends)
     if field.content == "xml-inline":
         close = (*_closed_tags(head, close), *close)
@@ -89,12 +91,16 @@ def _without_end(node: Flat, ends: tuple[str, ...]) -> Flat:
 
 def _closed_tags(head: Sequence[Flat], close: Sequence[Flat]) -> tuple[Flat, ...]:
     """The end of the tag with the name, where the template lets it be part of what it reads over."""
-    before = list(takewhile(lambda node: not isinstance(node, Name), head))
-    last = next((node.text for node in reversed(before) if isinstance(node, Literal)), "")
+    last = next((node.text for node in reversed(_before_name(head)) if isinstance(node, Literal)), "")
     tag = _TAG_WITH_NAME.search(last)
     if not tag or any(isinstance(node, Literal) and f"</{tag[1]}>" in node.spellings for node in close):
         return ()
     return (Literal(f"</{tag[1]}>", required=False), _LAYOUT)
+
+
+def _before_name(head: Sequence[Flat]) -> list[Flat]:
+    """What stands before the name."""
+    return list(takewhile(lambda node: not isinstance(node, Name), head))
 
 
 def _array(field: Field, opening: tuple[Piece, ...], ends: tuple[str, ...], before: Gap | None) -> Section:
@@ -109,9 +115,12 @@ def _array(field: Field, opening: tuple[Piece, ...], ends: tuple[str, ...], befo
         call = Call(head=(Name(),), arguments=PythonArguments())
     elif field.content != "json":
         raise refused(f"{field.where}.content", "'json' or 'python-call-list' for a list of calls", field.content)
+    marks_before = _trimmed(nodes(opening, where=f"{field.where}.open"))
+    if not any(isinstance(node, Literal) and node.required for node in marks_before):
+        raise refused(f"{field.where}.open", "a mark that opens the list of calls", "none that must stand there")
     return Section(
         before=before,
-        open=(*_trimmed(nodes(opening, where=f"{field.where}.open")), _LAYOUT, Literal("[", required=not is_closed)),
+        open=(*marks_before, _LAYOUT, Literal("[", required=not is_closed)),
         call=call,
         between=(Literal(","), Gap(" ")),
         close=(_LAYOUT, Literal("]", required=not is_closed), *close),

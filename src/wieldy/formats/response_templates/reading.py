@@ -10,18 +10,20 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from wieldy.core.calls import ToolDefinition
+from wieldy.core.calls import AnyCall, ToolDefinition
 from wieldy.core.errors import UsageError
 from wieldy.core.messages import Message
 from wieldy.formats.catalogue.harmony import HARMONY
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.nodes import Gap, Literal
+from wieldy.formats.nodes import CallId, Flat, Gap, Index, Literal, Name
 from wieldy.formats.reply import Region
 from wieldy.formats.response_templates.call_fields import section_of
 from wieldy.formats.response_templates.expressions import Choice, Edge, Piece, nodes, texts
 from wieldy.formats.response_templates.fields import Field, checked_fields, refused, start_anchor
+from wieldy.formats.section import Section
 from wieldy.formats.turns import Results, Turns, Wrap, WriteReply
 from wieldy.formats.wire import Wire
+from wieldy.formats.wire_ids import WireId, as_given
 
 _LAYOUT = Gap()
 _NOTES = (
@@ -79,16 +81,31 @@ def from_response_template(
     reasoning = _reasoning(fields.get("reasoning"), ends, anchor)
     if reasoning:
         opening = opening.partition(reasoning.open.text)[0]
+    wire = _wire(fields, reasoning, ends, passed, opening)
     if turns is None:
+        assistant = Wrap(open=opening, close=ends[0] if ends else "")
         turns = _ReplyTurns(
-            user=Wrap(),
-            assistant=Wrap(open=opening, close=ends[0] if ends else ""),
-            results=Results(each=()),
-            stops=ends,
+            user=Wrap(), assistant=assistant, results=Results(each=()), stops=ends, wire_id=_wire_id(wire.calls)
         )
-    return ChatFormat(
-        name=name, models=models, wire=_wire(fields, reasoning, ends, passed, opening), turns=turns, notes=_NOTES
-    )
+    return ChatFormat(name=name, models=models, wire=wire, turns=turns, notes=_NOTES)
+
+
+def _wire_id(calls: Section) -> WireId:
+    """How an id is made of which a template says more than its characters."""
+    made = next((node.nodes for node in calls.call.head if isinstance(node, CallId) and node.nodes), None)
+    if made is None:
+        return as_given
+
+    def text(node: Flat, call: AnyCall, index: int) -> str:
+        match node:
+            case Literal(text=text):
+                return text
+            case Name():
+                return call.name or "unknown"
+            case _:
+                return str(index) if isinstance(node, Index) else ""
+
+    return lambda call, index: "".join(text(node, call, index) for node in made)
 
 
 def _is_harmony(fields: Mapping[str, Field]) -> bool:
@@ -100,34 +117,30 @@ def _is_harmony(fields: Mapping[str, Field]) -> bool:
 def _wire(
     fields: Mapping[str, Field], reasoning: Region | None, ends: tuple[str, ...], passed: Sequence[Literal], anchor: str
 ) -> Wire:
-    content, is_marked = fields.get("content"), False
-    region = None
-    if content and content.open:
-        region, is_marked = replace(_region(content, ends), is_optional=True), True
+    content, thought = fields.get("content"), fields.get("reasoning")
+    region = replace(_region(content, ends), is_optional=True) if content and content.open else None
     strips = content is None or content.strips
-    gap_before_end = strips or (content is not None and _has_edge(content, "$"))
-    known = {text for item in (reasoning,) if item for text in item.close.spellings}
-    strays = [literal for literal in passed if not known & set(literal.spellings)]
+    known = reasoning.close.spellings if reasoning else ()
+    strays = [literal for literal in passed if literal.text not in known]
     calls, strays = section_of(fields["calls"], ends, strays, strips=strips)
-    if is_marked and anchor:
-        strays.append(Literal(anchor))
-    in_reasoning = "reasoning" in fields and any(
-        isinstance(piece, Choice) and piece.is_ahead for option in fields["reasoning"].close for piece in option
-    )
+    if region and anchor:
+        strays.append(Literal(anchor))  # it stands before each part of a reply, where the template drops it
+    closes = [piece for option in thought.close for piece in option] if thought else []
+    in_reasoning = any(isinstance(piece, Choice) and piece.is_ahead for piece in closes)
     return Wire(
         calls=calls,
         reasoning=reasoning,
         content=region,
-        calls_in_reasoning="calls" if in_reasoning and fields["reasoning"].open_text != [""] else "text",
+        calls_in_reasoning="calls" if in_reasoning else "text",
         stray=tuple(strays),
-        begin=_LAYOUT if strips or (content is not None and _has_edge(content, "^")) else None,
-        end=_LAYOUT if gap_before_end else None,
+        begin=_LAYOUT if strips or _has_edge(content, "^") else None,
+        end=_LAYOUT if strips or _has_edge(content, "$") else None,
     )
 
 
-def _has_edge(field: Field, sign: str) -> bool:
+def _has_edge(field: Field | None, sign: str) -> bool:
     """Whether layout at that edge of the text is passed over."""
-    return any(Edge(sign) in option and len(option) > 1 for option in field.close)
+    return field is not None and any(Edge(sign) in option and len(option) > 1 for option in field.close)
 
 
 def _ends(content: Field | None) -> tuple[tuple[str, ...], list[Literal]]:
