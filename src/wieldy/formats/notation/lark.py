@@ -38,6 +38,8 @@ from wieldy.formats.notation.pieces import (
     one_of,
     repeated,
 )
+from wieldy.formats.notation.places import calls_in, ends_before
+from wieldy.formats.notation.steps import NoStepsError, Step, Steps
 from wieldy.formats.shape import (
     WHITE_SPACE,
     Characters,
@@ -130,8 +132,14 @@ class _Writer:
         self._followed: dict[tuple[str, tuple[Shape, ...]], str] = {}
         self._values: dict[str, str] = {}
         self._count = 0
+        self._steps = Steps(self._open_names, self._split)
+        self._calls: dict[int, tuple[OneOf, Shape, str]] = {}
+        self._ways_on: dict[tuple[str, ...], str] = {}
 
     def text(self) -> str:
+        for calls, choice, places in calls_in(self._rules.start, self._open_names):
+            self._write_calls(calls, choice, places)
+        self._write_steps()
         self._write_rule("start", self._pieces(self._rules.start))
         return "\n".join(self._lines) + "\n"
 
@@ -169,6 +177,9 @@ class _Writer:
                 return at(Stop(self._value(schema)))
             case InOrder(parts=inner):
                 return self._in_order(inner)
+            case OneOf() if id(shape) in self._calls:
+                lead, rule = self._calls[id(shape)][1:]
+                return in_order(self._pieces(lead), at(Stop(rule)))
             case OneOf(options=options):
                 return self._one_of(options)
             case Repeated():
@@ -250,6 +261,62 @@ class _Writer:
                 return True
             case _:
                 return False
+
+    # Calls as steps
+
+    def _write_calls(self, calls: Repeated, choice: OneOf, places: Sequence[Sequence[Shape]]) -> None:
+        """Writes a rule for a choice between calls, if it can be told where each begins and ends."""
+        lead = self._steps.lead(choice)
+        joint = (calls.between,) if calls.between else ()
+        if not lead or not all(ends_before(before, lead, self._open_names) for before in (*places, joint)):
+            return
+        try:
+            first = self._steps.state(choice)
+        except NoStepsError:
+            return
+        if first is None:
+            return
+        self._calls[id(choice)] = (choice, InOrder(lead), f"step_{first}")
+
+    def _write_steps(self) -> None:
+        for number, steps in self._steps.states.items():
+            ways = [self._way(step) for step in steps]
+            self._lines.append(f"step_{number}: {self._shared(ways)}")
+
+    def _way(self, step: Step) -> str:
+        following = "" if step.following is None else f"step_{step.following}"
+        patterns = [self._pieces(part).through or "" for part in step.terminal]
+        return joined(self._lexeme(joined(*patterns)), self._stop_symbol(step.stop), following) or EMPTY_LEXEME
+
+    def _stop_symbol(self, stop: Json | Exact | None) -> str:
+        match stop:
+            case Json(schema=schema):
+                return self._value(schema)
+            case Exact(text=text):
+                return f"<[{self._tokens[text]}]>"
+            case None:
+                return ""
+
+    def _shared(self, ways: Sequence[str]) -> str:
+        """Any of the ways; the last of them in a rule that others share."""
+        rest = ways[-1]
+        for index in range(len(ways) - 2, -1, -1):
+            key = tuple(ways[index + 1 :])
+            if len(key) > 1 and key not in self._ways_on:
+                self._ways_on[key] = self._fresh("ways")
+                self._lines.append(f"{self._ways_on[key]}: {rest}")
+            rest = f"{ways[index]} | {self._ways_on.get(key, rest)}"
+        return rest
+
+    def _split(self, literal: Exact) -> list[Exact]:
+        """The literal with every special token in it as one of its own."""
+        if not literal.token or self._token is None:
+            return [Exact(literal.text)] if literal.text else []
+        pieces, position = list[Exact](), 0
+        for found in self._token.finditer(literal.text):
+            pieces += [Exact(literal.text[position : found.start()]), Exact(found[0], token=True)]
+            position = found.end()
+        return [piece for piece in (*pieces, Exact(literal.text[position:])) if piece.text]
 
     def _repeated(self, shape: Repeated) -> Pieces:
         least, most = shape.at_least, shape.at_most
