@@ -268,17 +268,20 @@ class Around:
         tokens: The special tokens that are marked in the source.
         close: The flat nodes that follow the arguments and end the call.
         behind: The literals with which the next call, or what stands behind the calls, begins.
+        early: What is read instead of `close` where its last mark is missing; empty if it must be there.
     """
 
     tokens: frozenset[str]
     close: tuple[Flat, ...]
     behind: tuple[str, ...]
+    early: tuple[Part, ...] = ()
 
     @property
     def end(self) -> tuple[Part, ...]:
         """What is read where the arguments end; empty if nothing has to stand there."""
         if any(isinstance(node, Literal) and node.required for node in self.close):
-            return parts_of(self.close, self.tokens)
+            whole = parts_of(self.close, self.tokens)
+            return (Either((whole, self.early)),) if self.early else whole
         return (Either(tuple((literal,) for literal in self.behind)),) if self.behind else ()
 
 

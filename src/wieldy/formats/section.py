@@ -12,23 +12,21 @@ from itertools import takewhile
 from typing import Literal as OneOfThese
 
 from wieldy.core.calls import ToolDefinition
+from wieldy.formats.call_ending import CallEnding, described, optional_opener
 from wieldy.formats.mending import SaysCall, mend
 from wieldy.formats.nodes import (
     Arguments,
-    Around,
-    CallId,
     Flat,
     Gap,
     Literal,
     Name,
-    WithId,
     WrittenCall,
     first_literals,
     parts_of,
     shapes_of,
     write_flat,
 )
-from wieldy.formats.pattern import SPACE, Either, Group, Part, Pattern, Run, Scanner
+from wieldy.formats.pattern import SPACE, Either, End, Group, Part, Pattern, Run, Scanner
 from wieldy.formats.shape import InOrder, OneOf, Repeated, Shape
 from wieldy.formats.sink import OpenCall, Sink
 from wieldy.formats.source import Reading, Source, WireError
@@ -140,22 +138,6 @@ def _plain(nodes: Sequence[Flat]) -> str:
     return "".join(node.text for node in known if isinstance(node, Literal | Gap))
 
 
-def described(nodes: Sequence[Flat]) -> str:
-    """What stands there, for a message."""
-    words: list[str] = []
-    for node in nodes:
-        match node:
-            case Literal(text=text) if text.strip():
-                words.append(repr(text))
-            case Name():
-                words.append("the name of a tool")
-            case CallId() | WithId():
-                words.append("an id")
-            case _:
-                pass
-    return " and ".join(words) or "layout"
-
-
 class SectionReader:
     """Reads a section, for one set of tools.
 
@@ -188,9 +170,10 @@ class SectionReader:
             if call.without_arguments
             else None
         )
-        self._call_close = Pattern(parts_of(call.close, tokens))
         behind = (*first_of_call, *closing, *marks)
-        self._arguments = call.arguments.reader(Around(tokens=tokens, close=call.close, behind=behind))
+        self._opened = self._ending(tokens, behind, known, may_stop=False)
+        self._unopened = self._ending(tokens, behind, known, may_stop=True)
+        self._opener = optional_opener(call.head)
         last = [node for node in call.close if isinstance(node, Literal) and node.required][-1:]
         self._ends = tuple(literal for literal in _marks(last, tokens) if len(literal) > 1)
         openers = [literal for literal in (*first_of_call, *closing, *self.literals, *marks) if len(literal) > 1]
@@ -210,6 +193,17 @@ class SectionReader:
         beginning = self._beginning(tokens, Either(((known,), (_ANY_NAME,))))
         # A brace is enough in a section that has begun: the name may come after the arguments.
         return beginning[:1] if beginning[:1] == ("{",) else beginning
+
+    def _ending(self, tokens: frozenset[str], behind: tuple[str, ...], known: Part, *, may_stop: bool) -> CallEnding:
+        section = self._section
+        next_call = (*parts_of(section.between, tokens), SPACE, *self._beginning(tokens, known))
+        return CallEnding(
+            section.call.arguments,
+            section.call.close,
+            tokens=tokens,
+            behind=behind,
+            shown_by=(next_call, (End(),)) if may_stop else (next_call,),
+        )
 
     def _joining(self, tokens: frozenset[str], known: Part) -> Pattern | None:
         """What stands between two calls that stand for themselves, where that is more than layout."""
@@ -328,15 +322,11 @@ class SectionReader:
             raise source.error(described(self._section.call.head))
         groups = head.groupdict()
         call.provider_id = groups.get("id")
-        source.take(head.end())
+        is_opened = source.take(head.end()).lstrip().startswith(self._opener)
         if "name" in groups:
             call.named(groups["name"])
         call.begin_arguments()
-        yield from self._arguments(source, call)
-        close = yield from self._call_close.look(source)
-        if not close:
-            raise source.error(described(self._section.call.close))
-        source.take(close.end())
+        yield from (self._opened if is_opened else self._unopened).read(source, call)
         call.close()
 
     def _give_up(self, source: Source, sink: Sink, error: WireError) -> Reading[None]:
