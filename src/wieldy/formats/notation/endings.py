@@ -49,13 +49,6 @@ class Endings:
         except _UnknownError:
             return False
 
-    def is_closed_by(self, shape: Shape, text: str) -> bool:
-        """Whether a text of the shape that is followed by the literal cannot be the beginning of a longer one."""
-        try:
-            return all(_closes(text, way) for way in self._ways_on(shape))
-        except _UnknownError:
-            return False
-
     def _ways_on(self, shape: Shape) -> list[_Way]:
         """The ways in which a text of the shape may go on to be a longer text of it."""
         return _remembered(self._ways, shape, lambda: _distinct(self._ways_on_in_order(self._flat(shape))))

@@ -4,9 +4,11 @@ Everything between two stops (`pieces`) is one terminal, because the engine's le
 Rules are left-recursive: `until3` is all that can have been written up to and with the third stop, so that a reply of
 a thousand calls costs the engine as much a call as one of two.
 
-Not exact in two places. Where a pattern may go on with the first character of a JSON value or of a shape that contains
-itself (`[0-9]+` before a number), the pattern takes it; no wire does that. And a heavy grammar (tens of tools) is cut
-after the literals that close a run, which is wrong only where another reading of the same text runs on past that end.
+Calls of several tools would be too many such patterns, and all of them what may come first; where it can be told where
+a call begins and ends, they are rules of their own, from state to state (`steps`, `places`).
+
+Not exact in one place: where a pattern may go on with the first character of a JSON value or of a shape that contains
+itself (`[0-9]+` before a number), the pattern takes it; no wire does that.
 JSON is read as the engine reads it: properties in the schema's order, and no escapes where none are needed.
 """
 
@@ -20,10 +22,9 @@ from itertools import groupby
 
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject
-from wieldy.formats.notation.character_class import character_class
 from wieldy.formats.notation.endings import Endings
-from wieldy.formats.notation.markers import texts_of
-from wieldy.formats.notation.naming import parts, recursive_names
+from wieldy.formats.notation.lark_text import characters, text_without
+from wieldy.formats.notation.naming import recursive_names
 from wieldy.formats.notation.neighbours import with_single_texts
 from wieldy.formats.notation.pieces import (
     EMPTY,
@@ -41,12 +42,10 @@ from wieldy.formats.notation.pieces import (
 from wieldy.formats.notation.places import calls_in, ends_before
 from wieldy.formats.notation.steps import NoStepsError, Step, Steps
 from wieldy.formats.shape import (
-    WHITE_SPACE,
     Characters,
     Exact,
     InOrder,
     Json,
-    Marker,
     Named,
     OneOf,
     Repeated,
@@ -66,8 +65,6 @@ _MAX_LINES = 400
 """Up to so many ways may lead from one repetition of a part into the next, by whatever patterns."""
 _MAX_PATTERN = 2000
 """A pattern up to this length is repeated within one terminal."""
-_MAX_WEIGHT = 25_000
-"""Heavier grammars are cut wherever a run of text is closed: the engine follows only so many long patterns at once."""
 _LONG = 120
 """A longer pattern is written once and named: shapes share their parts, and written out they could be endless."""
 _TERMINAL = re.compile(r"\bT[0-9]+\b")
@@ -88,31 +85,19 @@ def to_lark(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) ->
     try:
         single = with_single_texts(rules)
         try:
-            return lark(_text(single, tokens, keeps_patterns=True))
+            return lark(_Writer(single, tokens, keeps_patterns=True).text())
         except GrammarError as error:
-            grammar = lark(_text(single, tokens, keeps_patterns=False))
+            grammar = lark(_Writer(single, tokens, keeps_patterns=False).text())
             left_out = f"Left out every `pattern`: {error}"
             return replace(grammar, unenforced=(*grammar.unenforced, left_out))
     except RecursionError:
         raise GrammarError("The shape cannot be written as a grammar: it is nested too deeply.") from None
 
 
-def _text(rules: Rules, tokens: Mapping[str, int], *, keeps_patterns: bool) -> str:
-    whole = _Writer(rules, tokens, keeps_patterns=keeps_patterns, is_cutting=False)
-    text = whole.text()
-    if len(text) + whole.weight <= _MAX_WEIGHT:
-        return text
-    cut = _Writer(rules, tokens, keeps_patterns=keeps_patterns, is_cutting=True)
-    cut_text = cut.text()
-    return cut_text if len(cut_text) + cut.weight < len(text) + whole.weight else text
-
-
 class _Writer:
     """The grammar of one set of rules, as it grows."""
 
-    def __init__(
-        self, rules: Rules, special_tokens: Mapping[str, int], *, keeps_patterns: bool, is_cutting: bool
-    ) -> None:
+    def __init__(self, rules: Rules, special_tokens: Mapping[str, int], *, keeps_patterns: bool) -> None:
         recursive = recursive_names(rules)
         self._rules = rules
         self._open_names = {name: shape for name, shape in rules.named.items() if name not in recursive}
@@ -122,11 +107,8 @@ class _Writer:
         self._keeps_patterns = keeps_patterns
         self._lines: list[str] = []
         self._terminals: dict[str, str] = {}
-        self._is_cutting = is_cutting
-        self._runs: dict[int, tuple[Shape, bool]] = {}
         self._endings = Endings(self._open_names)
         self._sizes: dict[str, int] = {}
-        self._used: set[str] = set()
         self._known: dict[int, tuple[Shape, Pieces]] = {}
         self._named_patterns: dict[str, Pieces] = {}
         self._followed: dict[tuple[str, tuple[Shape, ...]], str] = {}
@@ -165,14 +147,12 @@ class _Writer:
 
     def _new_pieces(self, shape: Shape) -> Pieces:
         match shape:
-            case Exact(text=text, token=True) if self._token is not None:
-                return self._with_tokens(text, self._token)
-            case Exact(text=text):
-                return Pieces(through=literal(text) if text else "")
+            case Exact():
+                return self._literal(shape)
             case Characters():
-                return Pieces(through=_characters(shape))
+                return Pieces(through=characters(shape))
             case TextWithout(markers=markers):
-                return Pieces(through=self._terminal(_text_without(markers)))
+                return Pieces(through=self._terminal(text_without(markers)))
             case Json(schema=schema):
                 return at(Stop(self._value(schema)))
             case InOrder(parts=inner):
@@ -201,6 +181,11 @@ class _Writer:
             shared |= pieces.stops
         return one_of(found)
 
+    def _literal(self, shape: Exact) -> Pieces:
+        if shape.token and self._token is not None:
+            return self._with_tokens(shape.text, self._token)
+        return Pieces(through=literal(shape.text) if shape.text else "")
+
     def _with_tokens(self, text: str, token: re.Pattern[str]) -> Pieces:
         pieces, position = EMPTY, 0
         for found in token.finditer(text):
@@ -216,8 +201,6 @@ class _Writer:
         while position < len(inner):
             part = inner[position]
             position += 1
-            if self._is_cutting and position > 1:
-                pieces = self._cut(pieces, inner, position - 1)
             if isinstance(part, Named) and part.name not in self._open_names:
                 end = position
                 while end < len(inner) and self._is_pattern(inner[end]):
@@ -229,29 +212,7 @@ class _Writer:
                 if not found.stops.isdisjoint(pieces.stops):
                     found = self._fresh_pieces(part)
             pieces = in_order(pieces, found)
-        return self._cut(pieces, inner, len(inner)) if self._is_cutting else pieces
-
-    def _cut(self, pieces: Pieces, inner: Sequence[Shape], position: int) -> Pieces:
-        """The pieces, cut at their end if the literals right before the position are what closes a run of text."""
-        start, closing = position, ""
-        while start and isinstance(literal_part := inner[start - 1], Exact):
-            start, closing = start - 1, literal_part.text + closing
-        if not start or start == position or not self._has_run(inner[start - 1]):
-            return pieces
-        earlier = "".join(part.text for part in inner[start : position - 1] if isinstance(part, Exact))
-        run = inner[start - 1]
-        if (earlier and self._endings.is_closed_by(run, earlier)) or not self._endings.is_closed_by(run, closing):
-            return pieces
-        return in_order(pieces, at(Stop("")))
-
-    def _has_run(self, shape: Shape) -> bool:
-        if id(shape) not in self._runs:
-            is_run = isinstance(shape, TextWithout | Json) or (
-                isinstance(shape, Characters | Repeated) and shape.at_most is None
-            )
-            has_run = is_run or any(map(self._has_run, parts(shape)))
-            self._runs[id(shape)] = (shape, has_run)  # the first keeps the identity taken
-        return self._runs[id(shape)][1]
+        return pieces
 
     def _is_pattern(self, shape: Shape) -> bool:
         match shape:
@@ -419,9 +380,7 @@ class _Writer:
     def _lexeme(self, pattern: str) -> str:
         if not pattern:
             return ""
-        name = pattern if pattern in self._sizes else self._terminal(pattern)
-        self._used.add(name)
-        return name
+        return pattern if pattern in self._sizes else self._terminal(pattern)
 
     def _terminal(self, pattern: str) -> str:
         if pattern not in self._terminals:
@@ -429,11 +388,6 @@ class _Writer:
             self._sizes[name] = self._size(pattern)
             self._lines.append(f"{name}: {pattern}")
         return self._terminals[pattern]
-
-    @property
-    def weight(self) -> int:
-        """Characters of all patterns that the engine's lexer follows, written out."""
-        return sum(self._size(name) for name in self._used)
 
     def _short(self, pattern: str) -> str:
         return self._terminal(pattern) if len(pattern) > _LONG else pattern
@@ -491,30 +445,3 @@ def _counted(part: str, between: str, least: int, most: int | None) -> str:
     more = repeated(joined(between, part), max(least - 1, 0), None if most is None else most - 1)
     pattern = joined(part, more)
     return pattern if least else repeated(pattern, 0, 1)
-
-
-def _characters(shape: Characters) -> str:
-    most = "" if shape.at_most is None else shape.at_most
-    if shape.at_most is not None and shape.at_most < shape.at_least:
-        raise GrammarError(f"A run cannot have at least {shape.at_least} and at most {most} characters.")
-    return f"/{character_class(shape.allowed).text(_escaped)}{{{shape.at_least},{most}}}/"
-
-
-def _text_without(markers: tuple[Marker, ...]) -> str:
-    if not markers:
-        return "/(?s:.*)/"
-    spelled = "|".join(_marker(marker) for marker in dict.fromkeys(markers))
-    # The first half is there because a complement alone also accepts bytes that are no UTF-8.
-    return f"/(?s:.*)/ & ~/(?s:.*)({spelled})(?s:.*)/"
-
-
-def _marker(marker: Marker) -> str:
-    return _GAP.join("".join(map(_escaped, text)) for text in texts_of(marker))
-
-
-def _escaped(character: str) -> str:
-    is_plain = character.isascii() and (character.isalnum() or character in "_<> =\"',:;!@%")
-    return character if is_plain else f"\\x{{{ord(character):X}}}"
-
-
-_GAP = f"[{''.join(map(_escaped, WHITE_SPACE))}]*"

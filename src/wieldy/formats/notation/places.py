@@ -1,7 +1,7 @@
 """Where calls stand in a reply: what may come right before them, and whether it ends where they begin.
 
-Looked for are repetitions of a choice between sequences, which is what calls of several tools are. That no other reading
-of the same text goes on past the beginning of a call is not looked at: what is text never contains the mark of a call.
+Looked for are repetitions of a choice between sequences, which is what calls of several tools are. That no other
+reading of the same text goes on past the beginning of a call is not looked at: no text contains the mark of a call.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from wieldy.formats.notation.naming import parts
 from wieldy.formats.notation.steps import NoStepsError, is_closed_by
-from wieldy.formats.shape import Characters, Exact, InOrder, Json, Marker, Named, OneOf, Repeated, Shape, TextWithout
+from wieldy.formats.shape import Exact, InOrder, Marker, Named, OneOf, Repeated, Shape, TextWithout
 
 _MAX_PLACES = 1000
 """A shape that is met more often is left to others."""
@@ -72,21 +72,24 @@ def _last(
         yield None, literal
         return
     *earlier, part = before
-    match part:
-        case TextWithout():
-            yield part, literal
-        case Exact(text=text):
-            yield from _last(tuple(earlier), text + literal, named)
-        case InOrder(parts=inner):
+    if isinstance(part, TextWithout):
+        yield part, literal
+    elif isinstance(part, Exact):
+        yield from _last(tuple(earlier), part.text + literal, named)
+    else:
+        for inner in _written_out(part, named):
             yield from _last((*earlier, *inner), literal, named)
+
+
+def _written_out(part: Shape, named: Mapping[str, Shape]) -> list[tuple[Shape, ...]]:
+    match part:
+        case InOrder(parts=inner):
+            return [inner]
         case Named(name=name) if name in named:
-            yield from _last((*earlier, named[name]), literal, named)
+            return [(named[name],)]
         case OneOf(options=options):
-            for option in options:
-                yield from _last((*earlier, option), literal, named)
+            return [(option,) for option in options]
         case Repeated(part=inner, at_most=1, at_least=least):
-            yield from _last((*earlier, inner), literal, named)
-            if not least:
-                yield from _last(tuple(earlier), literal, named)
-        case Characters() | Json() | Repeated() | Named():
+            return [(inner,)] if least else [(inner,), ()]
+        case _:
             raise NoStepsError
