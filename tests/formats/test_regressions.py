@@ -58,3 +58,36 @@ def test_a_call_that_began_with_its_first_mark_is_cut_off_without_the_last_one()
     reply = read("qwen3-coder", f"<tool_call>\n{GLOB}")
 
     assert [type(call) for call in reply.calls] == [InvalidToolCall]
+
+
+KIMI = '<|tool_call_begin|>functions.glob:0<|tool_call_argument_begin|>{"pattern": "a"}<|tool_call_end|>'
+DEEPSEEK = '<｜tool▁call▁begin｜>glob<｜tool▁sep｜>{"pattern": "a"}<｜tool▁call▁end｜>'
+DSML = (
+    '<｜DSML｜invoke name="glob">\n<｜DSML｜parameter name="pattern" string="true">a</｜DSML｜parameter>\n'
+    "</｜DSML｜invoke>\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kimi-k2", KIMI),
+        ("kimi-k2", f"<|tool_call_section_begin|>{KIMI}<|tool_call_section_end|>"),
+        ("deepseek-v3.1", DEEPSEEK),
+        ("deepseek-v3", f"{DEEPSEEK.replace('glob<｜tool▁sep｜>', 'function<｜tool▁sep｜>glob')}<｜tool▁calls▁end｜>"),
+        ("deepseek-v3.2", f"<｜DSML｜tool_calls>\n{DSML}</｜DSML｜tool_calls>"),
+        ("deepseek-v4", f"<｜DSML｜function_calls>\n{DSML}</｜DSML｜function_calls>"),
+        ("deepseek-v4.1", f"<｜DSML｜tool_calls>\n{DSML}</｜DSML｜tool_calls>".replace("DSML｜", "DSML｜ ")),
+        ("gemma-4", '<|tool_call>:glob{pattern:<|"|>a<|"|>}<tool_call|>'),
+        ("functionary", '<function=glob> {"pattern": "a"} </function>'),
+        ("phi-4-mini", 'functools [{"name": "glob", "arguments": {"pattern": "a"}}]'),
+        ("mistral-v13", '[TOOL_CALLS]glob{"pattern": "a"}'),
+        ("mistral-v11", '[TOOL_CALLS]glob[CALL_ID]abcdefghi{"pattern": "a"}'),
+    ],
+)
+def test_marks_that_models_spell_otherwise_or_leave_out_begin_a_call(name: str, text: str) -> None:
+    reply = read(name, text)
+
+    assert calls(reply) == [("glob", {"pattern": "a"})]
+    assert (reply.content, reply.problems) == ("", ())
+    assert not [call for call in read(name, text[: text.index("glob") + 2]).calls if isinstance(call, ToolCall)]

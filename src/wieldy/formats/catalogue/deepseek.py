@@ -1,5 +1,7 @@
 """DeepSeek before its markup of parameters: names and JSON between special tokens, in a fence up to V3."""
 
+from dataclasses import replace
+
 from wieldy.formats import ready_turns
 from wieldy.formats.catalogue.hermes import THINK
 from wieldy.formats.format import ChatFormat
@@ -14,13 +16,16 @@ def _token(words: str) -> Literal:
     return Literal(f"<｜{words.replace(' ', '▁')}｜>", token=True)
 
 
+# Models also leave it out.
+_SECTION = replace(_token("tool calls begin"), required=False)
+
 DEEPSEEK_V3 = ChatFormat(
     name="deepseek-v3",
     models="DeepSeek V2.5, V3, V3-0324, R1 and R1-0528, and distillations of R1",
     wire=Wire(
         reasoning=THINK,
         calls=Section(
-            open=(_token("tool calls begin"),),
+            open=(_SECTION,),
             call=Call(
                 head=(
                     _token("tool call begin"),
@@ -50,7 +55,7 @@ DEEPSEEK_V3_1 = ChatFormat(
     wire=Wire(
         reasoning=Region(open=Literal("<think>", token=True), close=Literal("</think>", token=True)),
         calls=Section(
-            open=(_token("tool calls begin"),),
+            open=(_SECTION,),
             call=Call(
                 head=(_token("tool call begin"), Name(), _token("tool sep")),
                 arguments=JsonArguments(),

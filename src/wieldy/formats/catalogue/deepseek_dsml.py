@@ -1,5 +1,7 @@
 """DeepSeek V3.2 to V4.1: XML-like tags with a special token in each, and the kind of every value on the wire."""
 
+from dataclasses import replace
+
 from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
 from wieldy.formats.nodes import Gap, Literal, Name
@@ -10,6 +12,7 @@ from wieldy.formats.turns import Turns
 from wieldy.formats.wire import Wire
 
 _THINK = Region(open=Literal("<think>", token=True), close=Literal("</think>", token=True))
+_SECTIONS = ("function_calls", "tool_calls", "calls")
 _NOTES = (
     "A string is written raw: one that contains its own closing tag followed by another argument cannot be carried.",
     "The wire says of each value whether it is a string, and the reader believes it, whatever the schema says.",
@@ -22,6 +25,13 @@ def _tag(text: str, *, space: str, is_close: bool = False) -> Literal:
     return Literal(f"<{slash}｜DSML｜{space}{text}", also=(f"<{slash}{text}",), token=True)
 
 
+def _section(text: str, *, space: str, is_close: bool = False) -> Literal:
+    """The tag of the section; models also write it as another version does."""
+    tag, slash = _tag(f"{text}>", space=space, is_close=is_close), "/" if is_close else ""
+    others = (f"<{slash}｜DSML｜{gap}{other}>" for gap in ("", " ") for other in _SECTIONS)
+    return replace(tag, also=(*tag.also, *(other for other in others if other != tag.text)))
+
+
 def _format(name: str, models: str, turns: Turns, *, section: str, space: str = "") -> ChatFormat:
     return ChatFormat(
         name=name,
@@ -30,7 +40,7 @@ def _format(name: str, models: str, turns: Turns, *, section: str, space: str = 
             reasoning=_THINK,
             calls=Section(
                 before=Gap(),
-                open=(Gap("\n\n"), _tag(f"{section}>", space=space), Gap("\n")),
+                open=(Gap("\n\n"), _section(section, space=space), Gap("\n")),
                 call=Call(
                     head=(_tag('invoke name="', space=space), Name(), Literal('">'), Gap("\n")),
                     arguments=TaggedArguments(
@@ -50,7 +60,7 @@ def _format(name: str, models: str, turns: Turns, *, section: str, space: str = 
                     without_arguments=(Literal('"'), Gap(" "), Literal("/>")),
                 ),
                 between=(Gap("\n"),),
-                close=(Gap("\n"), _tag(f"{section}>", space=space, is_close=True)),
+                close=(Gap("\n"), _section(section, space=space, is_close=True)),
             ),
         ),
         turns=turns,

@@ -17,7 +17,7 @@ _NOTES = (
 
 def _call(opening: str, quote: str, closing: str) -> Call:
     return Call(
-        head=(Literal(opening, token=True), Gap(), Literal("call:", required=False), Gap(), Name()),
+        head=(Literal(opening, token=True), Gap(), Literal("call:", also=(":",), required=False), Gap(), Name()),
         arguments=ObjectNotation(quote=Literal(quote, token=True)),
         close=(Gap(), Literal(closing, token=True)),
     )

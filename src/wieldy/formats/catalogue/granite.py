@@ -55,7 +55,7 @@ PHI_4_MINI = ChatFormat(
     wire=Wire(
         calls=Section(
             before=Gap(),
-            open=(Literal("functools["),),
+            open=(Literal("functools[", also=("functools [",)),),
             call=Call(arguments=JsonCall()),
             between=(Literal(","), Gap(" ")),
             close=(Literal("]"),),

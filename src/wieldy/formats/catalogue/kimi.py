@@ -14,7 +14,12 @@ KIMI_K2 = ChatFormat(
     wire=Wire(
         reasoning=Region(open=Literal("<think>", token=True), close=Literal("</think>", token=True)),
         calls=Section(
-            open=(Literal("<|tool_calls_section_begin|>", token=True),),
+            # Models also write the mark in the singular, or none.
+            open=(
+                Literal(
+                    "<|tool_calls_section_begin|>", also=("<|tool_call_section_begin|>",), token=True, required=False
+                ),
+            ),
             call=Call(
                 head=(
                     Literal("<|tool_call_begin|>", token=True),
@@ -26,7 +31,7 @@ KIMI_K2 = ChatFormat(
                 arguments=JsonArguments(),
                 close=(Gap(), Literal("<|tool_call_end|>", token=True)),
             ),
-            close=(Literal("<|tool_calls_section_end|>", token=True),),
+            close=(Literal("<|tool_calls_section_end|>", also=("<|tool_call_section_end|>",), token=True),),
         ),
     ),
     turns=ready_turns.KIMI_K2,

@@ -21,7 +21,8 @@ def _array(behind_mark: Gap) -> Section:
 
 
 def _named(*before_arguments: Flat) -> Section:
-    head = (_CALLS, Gap(), Name(), Gap(), *before_arguments, Literal("[ARGS]", token=True))
+    # Models of the first of these versions leave out the mark of the arguments.
+    head = (_CALLS, Gap(), Name(), Gap(), *before_arguments, Literal("[ARGS]", token=True, required=False))
     return Section(call=Call(head=head, arguments=JsonArguments()))
 
 

@@ -98,7 +98,7 @@ FUNCTIONARY = ChatFormat(
             call=Call(
                 head=(Literal("<function="), Name(), Literal(">")),
                 arguments=JsonArguments(),
-                close=(Literal("</function>"),),
+                close=(Gap(), Literal("</function>")),
             ),
         ),
     ),
