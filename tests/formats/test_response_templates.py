@@ -114,7 +114,7 @@ def test_a_template_is_what_its_readers_expect_of_one() -> None:
     assert template["start_anchor"] == ["<|im_start|>assistant\n"]
     assert list(template["fields"]) == ["reasoning_content", "tool_calls", "content"]
     assert template["fields"]["tool_calls"] == {
-        "open_pattern": r"\s*(?:<tool_call>|<longcat_tool_call>)\s*",
+        "open_pattern": r"\s*(?:<tool_call>|<longcat_tool_call>)",
         "close_pattern": r"\s*(?:</tool_call>|</longcat_tool_call>)",
         "repeats": True,
         "content": "json",

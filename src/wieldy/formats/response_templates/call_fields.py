@@ -45,9 +45,9 @@ def section_of(
         return _array(field, opening, ends, before), strays
     outer: tuple[Flat, ...] = ()
     closes: tuple[Flat, ...] = ()
+    opening = opening[1:] if isinstance(opening[0], Gap) else opening
     # An opening that may be missing and a mark that is passed over first: the marks of a section.
-    if strays and isinstance(opening[0], Choice) and opening[0].is_optional:
-        before = before or (_LAYOUT if isinstance(opening[0].options[0][0], Gap) else None)
+    if strays and opening and isinstance(opening[0], Choice) and opening[0].is_optional:
         outer, opening = nodes(opening[:1], where=f"{field.where}.open"), opening[1:]
         closes, strays = (_LAYOUT, strays[0]), strays[1:]
     head = _trimmed(nodes(opening, where=f"{field.where}.open"))

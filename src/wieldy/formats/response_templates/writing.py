@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
@@ -21,6 +21,7 @@ from wieldy.formats.wire import Wire
 
 Node: TypeAlias = Flat | Key
 _SPACE = r"\s*"
+_ENDS_IN_SPACE = (_SPACE, _SPACE + ")?")
 _JOINED: JsonObject = {"content": "text", "content_args": {"strip": False}, "repeats": True, "join": ""}
 
 
@@ -97,7 +98,7 @@ def _content(wire: Wire, ends: str) -> JsonObject:
     """All that is in no other field, without marks; what closes calls stands first, what ends a reply last."""
     # In the closing of a call this would be optional, and whether it is seen there depends on where the text was cut.
     section = wire.calls
-    passed = [_SPACE + _last(section.close)] if section.close and not _is_array(section) else []
+    passed = [_SPACE + _last(_bare(section.close))] if section.close and not _is_array(section) else []
     passed += [_mark(mark) for mark in wire.stray]
     if wire.reasoning:
         passed.append(f"{_gap(wire.reasoning.end)}{_mark(wire.reasoning.close)}{_gap(wire.reasoning.behind)}")
@@ -150,9 +151,17 @@ def _is_array(section: Section) -> bool:
 
 def _opening(section: Section) -> str:
     """The marks of the section, if this is its first call, and the head of a call."""
-    around = f"(?:{_gap(section.before)}{_nodes(section.open)})?" if section.open else ""
-    gap = _SPACE if section.open or section.between else _gap(section.before)
-    return f"{around}{gap}{_last(section.call.head)}"
+    opening, head = _last(_bare(section.open)), _last(_bare(section.call.head))
+    if section.before is not None:
+        return f"{_SPACE}(?:{opening}{_SPACE})?{head}" if opening else _SPACE + head
+    between = _SPACE if opening or section.between else ""
+    return (f"(?:{opening})?" if opening else "") + between + head
+
+
+def _bare(nodes: Sequence[Flat]) -> Sequence[Flat]:
+    """The nodes without layout at their edges."""
+    kept = [index for index, node in enumerate(nodes) if not isinstance(node, Gap)]
+    return nodes[kept[0] : kept[-1] + 1] if kept else ()
 
 
 def _closing(section: Section, ends: str) -> str:
@@ -239,7 +248,24 @@ def _messages(wire: HarmonyWire) -> JsonObject:
 
 
 def _nodes(nodes: Iterable[Node]) -> str:
-    return "".join(map(_node, nodes))
+    """The nodes one after the other; never layout beside layout, which would be tried in every division."""
+    written, listed = "", [*nodes]
+    for before, node, behind in zip((Gap(), *listed), listed, (*listed[1:], None), strict=False):
+        if (
+            isinstance(node, Gap)
+            and (isinstance(before, Gap) or _may_be_missing(before))
+            and written.endswith(_ENDS_IN_SPACE)
+        ):
+            continue
+        if _may_be_missing(node) and isinstance(before, Gap) and isinstance(behind, Gap):
+            written += f"(?:{_one_of(node.spellings)}{_SPACE})?"
+        else:
+            written += _node(node)
+    return written
+
+
+def _may_be_missing(node: Node) -> TypeGuard[Literal]:
+    return isinstance(node, Literal) and not node.required
 
 
 def _node(node: Node) -> str:
