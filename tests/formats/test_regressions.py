@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
-from wieldy.core.calls import InvalidToolCall, ToolCall
+from wieldy.core.calls import NO_TOOLS, InvalidToolCall, ToolCall, ToolChoice
+from wieldy.core.errors import UsageError
+from wieldy.core.messages import Message
 from wieldy.formats import get
 from wieldy.formats.events import Reply, reply_of
+from wieldy.grammar import Matcher, Tokenizer
 
 TEXT = {"type": "string"}
 
@@ -91,3 +94,63 @@ def test_marks_that_models_spell_otherwise_or_leave_out_begin_a_call(name: str, 
     assert calls(reply) == [("glob", {"pattern": "a"})]
     assert (reply.content, reply.problems) == ("", ())
     assert not [call for call in read(name, text[: text.index("glob") + 2]).calls if isinstance(call, ToolCall)]
+
+
+def nested(depth: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("name", ["hermes", "qwen3-coder", "gemma-4", "pythonic", "minimax-m3", "harmony", "markers"])
+@pytest.mark.parametrize(
+    "arguments",
+    [{"a": object()}, {"a": {1, 2}}, {1: 2}, {"a": [{None: 1}]}, {"a": float("nan")}, {"a": b"x"}, ["a"], nested(9999)],
+    ids=["object", "set", "number as key", "null as key", "nan", "bytes", "list", "deep"],
+)
+def test_arguments_that_json_does_not_have_are_refused_in_words(name: str, arguments: Any) -> None:
+    message = Message.assistant(calls=[ToolCall(id="c", name="bash", arguments=arguments)])
+
+    with pytest.raises(UsageError, match="arguments"):
+        get(name).render([message], TOOLS)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "glob", TOOLS[0]])
+def test_what_is_no_list_of_tools_is_refused_in_words(wrong: Any) -> None:
+    with pytest.raises(UsageError, match="Expected tools as a list"):
+        get("hermes").parser(wrong)
+
+
+@pytest.mark.parametrize("wrong", [b"text", 5, None])
+def test_a_piece_that_is_no_text_is_refused_and_harms_nothing(wrong: Any) -> None:
+    parser = get("hermes").parser(TOOLS)
+
+    with pytest.raises(UsageError, match="Expected a piece of text"):
+        parser.feed(wrong)
+
+    assert reply_of([*parser.feed("still"), *parser.close()]).content == "still"
+
+
+@pytest.mark.parametrize("choice", ["required", None, ToolChoice(mode="any")])  # pyright: ignore[reportArgumentType]
+def test_a_choice_that_is_none_is_refused_in_words(choice: Any) -> None:
+    with pytest.raises(UsageError, match="Expected a ToolChoice"):
+        get("hermes").rules(TOOLS, tool_choice=choice)
+
+
+@pytest.mark.parametrize("most", [0, -1])
+def test_fewer_calls_than_one_are_no_limit_on_calls(most: int) -> None:
+    with pytest.raises(UsageError, match="at least 1"):
+        get("hermes").rules(TOOLS, at_most=most)
+
+
+def test_where_no_call_is_wanted_json_that_would_be_one_cannot_be_written() -> None:
+    grammar = get("json").grammar(TOOLS, tool_choice=NO_TOOLS)
+
+    def allows(text: str) -> bool:
+        matcher = Matcher(grammar, Tokenizer.of_bytes())
+        return matcher.accept_text(text) and matcher.is_accepting
+
+    assert not allows('{"name": "glob", "arguments": {"pattern": "a"}}')
+    assert not allows("I see:\n[{'name': 'now'}]")
+    assert allows('The glob is {"name": "Alice", "age": 3}.')

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TypeAlias
+import math
+from typing import TypeAlias, cast
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
 JsonObject: TypeAlias = "dict[str, JsonValue]"
@@ -16,6 +17,24 @@ JsonObject: TypeAlias = "dict[str, JsonValue]"
 def canonical_json(value: object) -> str:
     """The same text for equal JSON values: sorted keys, no spaces, no escapes beyond what JSON requires."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def is_json(value: object) -> bool:
+    """Whether JSON has such a value: text as keys, finite numbers, and nothing that only Python knows."""
+    waiting: list[object] = [value]
+    while waiting:
+        match waiting.pop():
+            case None | bool() | str() | int():
+                pass
+            case float() as number if math.isfinite(number):
+                pass
+            case list() as items:
+                waiting += cast("list[object]", items)
+            case dict() as members if all(isinstance(key, str) for key in cast("dict[object, object]", members)):
+                waiting += cast("dict[object, object]", members).values()
+            case _:
+                return False
+    return True
 
 
 def digest(*parts: object) -> str:

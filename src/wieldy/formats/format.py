@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from wieldy.core.calls import AUTO, InvalidToolCall, ToolCall, ToolChoice
 from wieldy.core.errors import UsageError
+from wieldy.core.json import is_json
 from wieldy.core.messages import Message, messages_from
 from wieldy.formats.events import Reply, reply_of
 from wieldy.formats.expected import is_same
@@ -20,6 +21,7 @@ from wieldy.formats.turns import ReplyPlace, Turns
 from wieldy.grammar import Grammar
 from wieldy.schema.repair import RepairLevel
 
+_MODES = ("auto", "none", "required", "tool")
 Messages: TypeAlias = str | Iterable[Message | Mapping[str, Any]]
 
 
@@ -214,8 +216,9 @@ class ChatFormat:
         """What `grammar` compiles, for other notations.
 
         Raises:
-            UsageError: The tool that must be called is not on offer.
+            UsageError: The tool that must be called is not on offer, or the choice is none.
         """
+        _refuse_other_choices(tool_choice, at_most)
         definitions = ToolIndex(tools).definitions
         if tool_choice.mode == "tool":
             offered = [tool.name for tool in definitions]
@@ -236,6 +239,7 @@ class ChatFormat:
             number = place.calls_before + len(calls)
             ids = place.wire_ids[len(calls) : len(calls) + 1] or (self.turns.wire_id(call, number),)
             if isinstance(call, ToolCall):
+                _refuse_what_is_no_json(call)
                 calls.append(
                     WrittenCall(
                         name=call.name,
@@ -248,7 +252,10 @@ class ChatFormat:
                     )
                 )
         parts = ReplyParts(reasoning=message.reasoning, content=message.text, calls=tuple(calls))
-        return self.wire.write(parts, self.wire.start(place.prefill))
+        try:
+            return self.wire.write(parts, self.wire.start(place.prefill))
+        except RecursionError as error:
+            raise UsageError("The arguments of a call are nested too deeply to be written.") from error
 
     def _defused(self, message: Message) -> Message:
         plain = self.turns.plain
@@ -281,3 +288,18 @@ class ChatFormat:
         if reply.reasoning != message.reasoning:
             lost.append(f"the reasoning {message.reasoning!r} comes back as {reply.reasoning!r}")
         return tuple(lost)
+
+
+def _refuse_what_is_no_json(call: ToolCall) -> None:
+    # Conversations come from outside, whatever a type checker was told of them.
+    if not isinstance(call.arguments, dict) or not is_json(call.arguments):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"The arguments of {call.name!r} must be one JSON object; some of them JSON does not have.")
+
+
+def _refuse_other_choices(tool_choice: ToolChoice, at_most: int | None) -> None:
+    # Servers pass on what their clients say.
+    mode = tool_choice.mode if isinstance(tool_choice, ToolChoice) else tool_choice  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(tool_choice, ToolChoice) or mode not in _MODES:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"Expected a ToolChoice with a mode of {', '.join(_MODES)}, found {mode!r}.")
+    if at_most is not None and at_most < 1:
+        raise UsageError(f"Expected at_most to be at least 1, found {at_most}; for no calls say NO_TOOLS.")

@@ -47,10 +47,12 @@ class Parser:
             is_token: Whether the piece is one special token; only looked at if the parser knows tokens.
 
         Raises:
-            UsageError: The parser is closed.
+            UsageError: The parser is closed, or the piece is no text.
         """
         if self._is_closed:
             raise UsageError("This parser is closed; make a new one for the next reply.")
+        if not isinstance(piece, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"Expected a piece of text, found {type(piece).__name__}; decode bytes before.")
         if not piece:
             return []
         source = self._source

@@ -69,7 +69,8 @@ class ProseJsonWire:
         if start.inside != "reasoning":
             begin = maybe(InOrder((Exact(self.reasoning.opening), thought)))
         if choice.calls == "none" or not tools:
-            return InOrder((begin, TextWithout((opening,))))
+            names = tuple(f"{quote}{tool.name}{quote}" for tool in tools for quote in "\"'")
+            return InOrder((begin, TextWithout((opening, *names))))
         rules["content"] = TextWithout(("{", opening))
         one = OneOf(
             tuple(InOrder((Exact(self._opening(tool.name)), Json(tool.input_schema), Exact("}"))) for tool in tools)

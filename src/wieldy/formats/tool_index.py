@@ -31,6 +31,8 @@ class ToolIndex:
     """Definitions by name, in the order given."""
 
     def __init__(self, tools: Iterable[ToolLike] = ()) -> None:
+        if not _is_list(tools):
+            raise UsageError(f"Expected tools as a list, found {type(tools).__name__}; for no tools give an empty one.")
         self.definitions = tuple(_definition(index, tool) for index, tool in enumerate(tools))
         self._expected = {tool.name: Expected.of(tool.input_schema) for tool in self.definitions}
 
@@ -42,6 +44,11 @@ class ToolIndex:
     def expected(self, name: str | None) -> Expected:
         """What the tool's arguments must be; anything for an unknown tool."""
         return self._expected.get(name or "", ANYTHING)
+
+
+def _is_list(value: object) -> bool:
+    # A dictionary is one tool, and a program passes on what it was given.
+    return isinstance(value, Iterable) and not isinstance(value, Mapping | str)
 
 
 def _definition(index: int, tool: ToolLike) -> ToolDefinition:
