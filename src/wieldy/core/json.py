@@ -23,17 +23,19 @@ def is_json(value: object) -> bool:
     """Whether JSON has such a value: text as keys, finite numbers, and nothing that only Python knows."""
     waiting: list[object] = [value]
     while waiting:
-        match waiting.pop():
-            case None | bool() | str() | int():
-                pass
-            case float() as number if math.isfinite(number):
-                pass
-            case list() as items:
-                waiting += cast("list[object]", items)
-            case dict() as members if all(isinstance(key, str) for key in cast("dict[object, object]", members)):
-                waiting += cast("dict[object, object]", members).values()
-            case _:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            members = cast("dict[object, object]", value)
+            if not all(isinstance(key, str) for key in members):
                 return False
+            waiting += members.values()
+        elif isinstance(value, list):
+            waiting += cast("list[object]", value)
+        elif isinstance(value, float):
+            if not math.isfinite(value):
+                return False
+        elif not isinstance(value, str | int | None):
+            return False
     return True
 
 
