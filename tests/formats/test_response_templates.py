@@ -198,6 +198,33 @@ def test_what_is_no_template_is_refused(template: Any) -> None:
         from_response_template(template, name="mine")
 
 
+def with_calls(**changes: Any) -> dict[str, Any]:
+    (item,) = [item for item in WILD if item["name"] == "trl/qwen3_5"]
+    template = json.loads(json.dumps(item["template"]))
+    template["fields"]["tool_calls"].update(changes)
+    return template
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"open_pattern": ""}, "a mark before the name"),
+        ({"open_pattern": r"(?P<name>\w+)"}, "a mark before the name"),
+        ({"open_pattern": r"<(?P<name>\w+)=(?P<name>\w+)>"}, "at most once"),
+        ({"open_pattern": r"<(?P<name>[z-a]+)>"}, "at character 9"),
+        ({"open_pattern": "(" * 100}, "at character 0"),
+        ({"content_args": {"tag_pattern": r"(?P<key>\w+)(?P<value>.*?)"}}, "a mark before and a mark behind"),
+        ({"content_args": {"tag_pattern": r"<(?P<value>.*?)=(?P<key>\w+)>"}}, "the key before a value"),
+        ({"content": "kv-lines"}, "as chat formats have them"),
+        ({"transform": {"function": "{name}"}}, "a function with name and arguments"),
+    ],
+    ids=str,
+)
+def test_calls_that_no_nodes_express_are_refused_with_the_part(changes: dict[str, Any], part: str) -> None:
+    with pytest.raises(UsageError, match=part):
+        from_response_template(with_calls(**changes), name="mine")
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(0, 2) | st.text(r"a\<>|()[]{}?*+.^$s", max_size=6),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text("ab", max_size=2), inner, max_size=2),

@@ -40,12 +40,13 @@ def section_of(
     if not field.open:
         raise refused(f"{field.where}.open", "a mark that opens calls", "none")
     opening = field.open[0] if len(field.open) == 1 else (Choice(field.open),)
-    before = _LAYOUT if strips or isinstance(opening[0], Gap) else None
+    begins_in_layout = isinstance(next(iter(opening), None), Gap)
+    before = _LAYOUT if strips or begins_in_layout else None
     if field.is_each:
         return _array(field, opening, ends, before), strays
     outer: tuple[Flat, ...] = ()
     closes: tuple[Flat, ...] = ()
-    opening = opening[1:] if isinstance(opening[0], Gap) else opening
+    opening = opening[1:] if begins_in_layout else opening
     # An opening that may be missing and a mark that is passed over first: the marks of a section.
     if strays and opening and isinstance(opening[0], Choice) and opening[0].is_optional:
         outer, opening = nodes(opening[:1], where=f"{field.where}.open"), opening[1:]
@@ -186,11 +187,15 @@ def _tags(field: Field, pattern: str, more: Mapping[str, object]) -> TaggedArgum
     between, types = _before_value(at[key + 1 : value], where)
     behind = nodes(at[value + 1 :], where=where)
     close = (_LINE if _is_line(behind[0]) else behind[0], *behind[1:]) if behind else ()
-    return TaggedArguments(
-        open=(*_flat(nodes(at[:key], where=where)), _key(at[key], where), *between),
-        close=tuple(node for node in close if isinstance(node, Literal | Gap)),
-        types=types,
-    )
+    before = (*_marks_only(nodes(at[:key], where=where)), _key(at[key], where), *between)
+    for marks in (before, close):
+        if not any(isinstance(node, Literal) and node.required for node in marks):
+            raise refused(where, "a mark before and a mark behind each argument", repr(pattern)[:120])
+    return TaggedArguments(open=before, close=_marks_only(close), types=types)
+
+
+def _marks_only(found: Sequence[Flat]) -> tuple[Literal | Gap, ...]:
+    return tuple(node for node in found if isinstance(node, Literal | Gap))
 
 
 def _key(piece: Piece, where: str) -> Key:
@@ -214,9 +219,9 @@ def _before_value(between: Sequence[Piece], where: str) -> tuple[tuple[TagNode, 
             case _:
                 rest.append(piece)
                 continue
-        found += [*_flat(nodes(rest, where=where)), TypeMark()]
+        found += [*_marks_only(nodes(rest, where=where)), TypeMark()]
         rest = []
-    found += _flat(nodes(rest, where=where))
+    found += _marks_only(nodes(rest, where=where))
     if found and _is_line(found[-1]):
         found[-1] = _LINE
     return tuple(found), types
@@ -225,7 +230,3 @@ def _before_value(between: Sequence[Piece], where: str) -> tuple[tuple[TagNode, 
 def _is_line(node: object) -> bool:
     """Whether it is layout next to a value: models write a line break there, and other layout is the value's own."""
     return isinstance(node, Gap) or node == _LINE
-
-
-def _flat(found: Sequence[Flat]) -> tuple[TagNode, ...]:
-    return tuple(node for node in found if isinstance(node, Literal | Gap))

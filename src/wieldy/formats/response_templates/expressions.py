@@ -53,7 +53,7 @@ _TOKEN = re.compile(
     r"""(?P<words>\\b\[\^>\]\*\?\\b) | (?P<rest>\[\^>\]\*\?(?=>))
     | \\s(?P<space>[*+])
     | (?P<edge>\^|\$|\\Z)
-    | (?P<run>\[\\s\\S\]|\[\^?(?:\\.|[^\]\\])+\]|\\[wSd]|\.)(?P<many>[*+])\??
+    | (?P<run>\[\\s\\S\]|\[\^?(?:\\.|[^\]\\\[])+\]|\\[wSd]|\.)(?P<many>[*+])\??
     | \((?P<group>\?:|\?=|\?P<(?P<name>\w+)>)
     | (?P<char>\\[^a-zA-Z0-9]|\\[nrt]|[^\\()|\[*+?.])(?P<maybe>\??)(?![*+{])
     """,
@@ -117,7 +117,7 @@ class _Expression:
     def _sequence(self, depth: int) -> Iterator[Piece]:
         while self._expression[self.at : self.at + 1] not in ("", "|", ")"):
             token = _TOKEN.match(self._expression, self.at)
-            if not token:
+            if not token or not _is_class(token["run"]):
                 raise self.error()
             self.at = token.end()
             yield self._group(token, depth) if token["group"] else _piece(token)
@@ -131,6 +131,17 @@ class _Expression:
             raise self.error()
         inner = _flattened(options)
         return Choice(inner, token["name"] or "", is_optional=is_optional, is_ahead=token["group"] == "?=")
+
+
+def _is_class(run: str | None) -> bool:
+    """Whether it is a class of characters, if it is anything: `[z-a]` looks like one."""
+    if any(doubled in (run or "") for doubled in ("--", "&&", "||", "~~")):
+        return False  # these may come to mean something, and warn until then
+    try:
+        re.compile(run or "")
+    except re.error:
+        return False
+    return True
 
 
 def _piece(token: re.Match[str]) -> Piece:
@@ -202,7 +213,18 @@ def nodes(sequence: Sequence[Piece], *, where: str) -> tuple[Flat, ...]:
     Raises:
         UsageError: A piece is none of our nodes.
     """
-    return tuple(_joined(node for piece in sequence for node in _nodes(piece, where)))
+    found = tuple(_joined(node for piece in sequence for node in _nodes(piece, where)))
+    kinds = [type(node) for node in _spread(found)]
+    if kinds.count(Name) > 1 or kinds.count(CallId) > 1:
+        raise UsageError(f"{where}: expected `name` and `id` at most once, found one of them again.")
+    return found
+
+
+def _spread(found: Sequence[Flat]) -> Iterator[Flat]:
+    for node in found:
+        yield node
+        if isinstance(node, CallId | WithId):
+            yield from _spread(node.nodes)
 
 
 def _nodes(piece: Piece, where: str) -> Iterator[Flat]:
