@@ -211,7 +211,7 @@ def with_calls(**changes: Any) -> dict[str, Any]:
         ({"open_pattern": ""}, "a mark before the name"),
         ({"open_pattern": r"(?P<name>\w+)"}, "a mark before the name"),
         ({"open_pattern": r"<(?P<name>\w+)=(?P<name>\w+)>"}, "at most once"),
-        ({"open_pattern": r"<(?P<name>[z-a]+)>"}, "at character 9"),
+        ({"open_pattern": r"<(?P<name>[z-a]+)>"}, "at character 10"),
         ({"open_pattern": "(" * 100}, "at character 0"),
         ({"content_args": {"tag_pattern": r"(?P<key>\w+)(?P<value>.*?)"}}, "a mark before and a mark behind"),
         ({"content_args": {"tag_pattern": r"<(?P<value>.*?)=(?P<key>\w+)>"}}, "the key before a value"),
