@@ -154,3 +154,26 @@ def test_where_no_call_is_wanted_json_that_would_be_one_cannot_be_written() -> N
     assert not allows('{"name": "glob", "arguments": {"pattern": "a"}}')
     assert not allows("I see:\n[{'name': 'now'}]")
     assert allows('The glob is {"name": "Alice", "age": 3}.')
+
+
+@pytest.mark.parametrize(
+    ("name", "opening", "closing"),
+    [
+        ("qwen3-coder", "<think>\n", "\n</think>\n\n"),
+        ("seed-oss", "<seed:think>", "</seed:think>\n"),
+        ("minimax-m2", "<think>\n", "\n</think>\n\n"),
+    ],
+)
+def test_a_mark_that_reasoning_only_speaks_of_begins_no_call(name: str, opening: str, closing: str) -> None:
+    call = get(name).render_reply(Message.assistant(calls=[ToolCall(id="c", name="now", arguments={})]), TOOLS)
+    mark = call.strip().splitlines()[0]
+    thought = f"I could write {mark} or <function= here."
+
+    spoken = read(name, f"{opening}{thought}{closing}Good day.")
+    assert (spoken.content, spoken.reasoning, spoken.calls) == ("Good day.", thought, ())
+
+    called = read(name, f"{opening}I call.{call}")
+    assert (called.reasoning.strip(), calls(called)) == ("I call.", [("now", {})])
+
+    cut = read(name, f"{opening}I call.{call[: call.index('now') + 2]}")
+    assert {type(call) for call in cut.calls} == {InvalidToolCall}

@@ -77,6 +77,10 @@ class Pattern:
             yield
         return self._whole.match(source.text, source.at)
 
+    def begun(self, source: Source) -> re.Match[str] | None:
+        """The rest of the text, if it is a proper beginning of a match."""
+        return self._begun.fullmatch(source.text, source.at)
+
 
 def _whole(parts: Sequence[Part], behind: Sequence[Part] = ()) -> str:
     return "".join(_whole_part(part, (*parts[index:], *behind)) for index, part in enumerate(parts, start=1))

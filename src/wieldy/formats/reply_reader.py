@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal as OneOfThese
@@ -96,12 +97,26 @@ class TextRun:
             self.source.begin("markup")
 
 
+@dataclass(frozen=True, slots=True)
+class _CallInReasoning:
+    """Tells a call from a thought about calls: more than the mark must stand there, or the text must end in it."""
+
+    mark: Pattern
+    beginning: Pattern
+
+    def look(self, source: Source) -> Reading[re.Match[str] | None]:
+        """What stands there of the beginning of a call; None if it is none."""
+        if not (yield from self.mark.look(source)):
+            return None
+        return (yield from self.beginning.look(source)) or self.beginning.begun(source)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Mark:
     """A mark and what happens at it."""
 
     literals: tuple[str, ...]
-    claim: Pattern
+    claim: Pattern | _CallInReasoning
     drops_before: bool
     act: Callable[[Source, Sink], Reading[None]]
     at_line_start: bool = False
@@ -113,11 +128,11 @@ class ReplyReader:
     """Reads one reply; used once."""
 
     def __init__(self, marks: Marks, tools: ToolIndex, options: ReadOptions) -> None:
-        self._marks, self._options = marks, options
+        self._marks, self._options, self._tools = marks, options, tools
         self._mode: TextKind = "content"
         outside = [literal.text for literal in marks.stray] + list(options.ends)
-        after = [marked(text, options.tokens) for text in outside]
-        self._calls = SectionReader(marks.calls, tools.names, options.tokens, after)
+        self._after = [marked(text, options.tokens) for text in outside]
+        self._calls = SectionReader(marks.calls, tools.names, options.tokens, self._after)
         self._had_reasoning = options.start.inside == "reasoning"
         self._after_calls = False
         self._at_line_start = True
@@ -199,8 +214,13 @@ class ReplyReader:
             # Whoever begins the text for the reader has done with reasoning, even if nothing said so.
             marks.append(self._mark(self._marks.content.open, self._marks.content.before, self._pass_open))
         if self._marks.calls_in_reasoning == "calls":
-            marks.append(self._calls_mark())
+            marks.append(replace(self._calls_mark(), claim=self._claim_in_reasoning()))
         return [*marks, *self._passed()]
+
+    def _claim_in_reasoning(self) -> _CallInReasoning:
+        section = replace(self._marks.calls, claimed_by="any name")
+        reader = SectionReader(section, self._tools.names, self._options.tokens, self._after)
+        return _CallInReasoning(self._calls.claim, reader.claim)
 
     def _passed(self) -> list[_Mark]:
         stray = [self._mark(literal, None, self._pass) for literal in self._marks.stray]
