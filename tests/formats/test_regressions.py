@@ -7,7 +7,7 @@ import pytest
 from wieldy.core.calls import NO_TOOLS, InvalidToolCall, ToolCall, ToolChoice
 from wieldy.core.errors import UsageError
 from wieldy.core.messages import Message
-from wieldy.formats import get
+from wieldy.formats import get, names
 from wieldy.formats.events import Reply, reply_of
 from wieldy.grammar import Matcher, Tokenizer
 
@@ -177,3 +177,12 @@ def test_a_mark_that_reasoning_only_speaks_of_begins_no_call(name: str, opening:
 
     cut = read(name, f"{opening}I call.{call[: call.index('now') + 2]}")
     assert {type(call) for call in cut.calls} == {InvalidToolCall}
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_begins_or_ends_anything_is_only_letters_where_users_write_it(name: str) -> None:
+    turns = get(name).turns
+    for control in [text for text in (turns.begin, *turns.stops) if text[:1] == "<" and text[-1:] == ">"]:
+        plain = get(name).render([Message.user("ab"), Message.assistant("c")])
+        written = get(name).render([Message.user(f"a{control}b"), Message.assistant("c")])
+        assert written.count(control) == plain.count(control), control

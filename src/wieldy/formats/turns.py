@@ -109,7 +109,12 @@ class Turns:
 
         Halves of surrogate pairs, which are no text and which no engine takes, become question marks.
         """
-        return plain(text, self.markers)
+        return plain(text, self.controls)
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """The texts that foreign words must not contain: the markers, and tokens among the beginning and the stops."""
+        return _distinct([*self.markers, *(text for text in (self.begin, *self.stops) if _is_token(text))])
 
     def defused(self, tools: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
         """The same tools with `plain` done to everything that their authors wrote, names included."""
@@ -154,6 +159,10 @@ class Turns:
             first = self.results.each[0] if self.results.each else ""
             texts.append(self.results.open or (first if isinstance(first, str) else ""))
         return _distinct([*texts, *self.openings.values()])
+
+
+def _is_token(text: str) -> bool:
+    return text.startswith("<") and text.endswith(">")
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
@@ -211,7 +220,7 @@ class _Rendering:
         self._pieces.append(Piece(text=text))
 
     def _foreign(self, text: str, *, more: tuple[str, ...] = ()) -> None:
-        self._pieces.append(Piece(text=text, markers=(*self._turns.markers, *more)))
+        self._pieces.append(Piece(text=text, markers=(*self._turns.controls, *more)))
 
     def _group_end(self, index: int) -> int:
         """Where the group of results that begins there ends; everything else stands alone."""
