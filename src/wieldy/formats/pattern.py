@@ -58,28 +58,36 @@ _SPACES = " \t\n\r\v\f\x85\xa0\u2003\u2028"
 class Pattern:
     """A sequence of parts, looked for at one place.
 
+    Its expressions are made when it is first looked for: most patterns of a parser never are.
+
     Args:
         unless: What must not stand at the same place.
     """
 
-    __slots__ = ("_begun", "_unless", "_whole")
+    __slots__ = ("_expressions", "_parts", "_unless")
 
     def __init__(self, parts: Sequence[Part], *, unless: Pattern | None = None) -> None:
-        self._whole = re.compile(_whole(parts))
-        self._begun = re.compile(_begun(parts))
+        self._parts = parts
         self._unless = unless
+        self._expressions: tuple[re.Pattern[str], re.Pattern[str]] | None = None
 
     def look(self, source: Source) -> Reading[re.Match[str] | None]:
         """The match at the source's place, which is not taken; None if there cannot be one."""
         if self._unless and (yield from self._unless.look(source)):
             return None
-        while not source.ended and self._begun.fullmatch(source.text, source.at):
+        whole, begun = self._expressions or self._compiled()
+        while not source.ended and begun.fullmatch(source.text, source.at):
             yield
-        return self._whole.match(source.text, source.at)
+        return whole.match(source.text, source.at)
 
     def begun(self, source: Source) -> re.Match[str] | None:
         """The rest of the text, if it is a proper beginning of a match."""
-        return self._begun.fullmatch(source.text, source.at)
+        _, begun = self._expressions or self._compiled()
+        return begun.fullmatch(source.text, source.at)
+
+    def _compiled(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        self._expressions = re.compile(_whole(self._parts)), re.compile(_begun(self._parts))
+        return self._expressions
 
 
 def _whole(parts: Sequence[Part], behind: Sequence[Part] = ()) -> str:

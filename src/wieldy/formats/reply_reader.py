@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal as OneOfThese
 
 from wieldy.formats.events import TextWasReasoning
@@ -102,13 +103,15 @@ class _CallInReasoning:
     """Tells a call from a thought about calls: more than the mark must stand there, or the text must end in it."""
 
     mark: Pattern
-    beginning: Pattern
+    beginning: Callable[[], Pattern]
+    """Made where a mark stands, which is seldom: patterns cost more than parsers."""
 
     def look(self, source: Source) -> Reading[re.Match[str] | None]:
         """What stands there of the beginning of a call; None if it is none."""
         if not (yield from self.mark.look(source)):
             return None
-        return (yield from self.beginning.look(source)) or self.beginning.begun(source)
+        beginning = self.beginning()
+        return (yield from beginning.look(source)) or beginning.begun(source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,8 +222,12 @@ class ReplyReader:
 
     def _claim_in_reasoning(self) -> _CallInReasoning:
         section = replace(self._marks.calls, claimed_by="any name")
-        reader = SectionReader(section, self._tools.names, self._options.tokens, self._after)
-        return _CallInReasoning(self._calls.claim, reader.claim)
+
+        @cache
+        def beginning() -> Pattern:
+            return SectionReader(section, self._tools.names, self._options.tokens, self._after).claim
+
+        return _CallInReasoning(self._calls.claim, beginning)
 
     def _passed(self) -> list[_Mark]:
         stray = [self._mark(literal, None, self._pass) for literal in self._marks.stray]
