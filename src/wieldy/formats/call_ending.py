@@ -14,32 +14,35 @@ from wieldy.formats.sink import OpenCall
 from wieldy.formats.source import Reading, Source
 
 
-class CallEnding:
-    """Reads the arguments of a call and what ends it.
+def around_arguments(
+    close: tuple[Flat, ...], *, tokens: frozenset[str], behind: tuple[str, ...], shown_by: tuple[Sequence[Part], ...]
+) -> Around:
+    """Where arguments stand before a close whose last mark may be missing.
 
     Args:
-        arguments: The node that holds the arguments.
         close: What stands behind them.
         tokens: The special tokens that are marked in the source.
         behind: The literals with which the next call, or what stands behind the calls, begins.
         shown_by: What may stand behind a close whose last mark is missing.
     """
+    shorter = _without_last_mark(close)
+    early = (Group("early", parts_of(shorter, tokens)), SPACE, Either(shown_by)) if shorter else ()
+    return Around(tokens=tokens, close=close, behind=behind, early=early)
 
-    def __init__(
-        self,
-        arguments: Arguments,
-        close: tuple[Flat, ...],
-        *,
-        tokens: frozenset[str],
-        behind: tuple[str, ...],
-        shown_by: tuple[Sequence[Part], ...],
-    ) -> None:
-        shorter = _without_last_mark(close)
-        early = (Group("early", parts_of(shorter, tokens)), SPACE, Either(shown_by)) if shorter else ()
-        self._close = close
-        self._whole = Pattern(parts_of(close, tokens))
-        self._early = Pattern(early) if early else None
-        self._arguments = arguments.reader(Around(tokens=tokens, close=close, behind=behind, early=early))
+
+class CallEnding:
+    """Reads the arguments of a call and what ends it.
+
+    Args:
+        arguments: The node that holds the arguments.
+        around: Where they stand.
+    """
+
+    def __init__(self, arguments: Arguments, around: Around) -> None:
+        self._close = around.close
+        self._whole = Pattern(parts_of(around.close, around.tokens))
+        self._early = Pattern(around.early) if around.early else None
+        self._arguments = arguments.reader(around)
 
     def read(self, source: Source, call: OpenCall) -> Reading[None]:
         """Takes both.

@@ -229,7 +229,7 @@ class ChatFormat:
         if calls == "required" and not definitions:
             raise UsageError("A call is required, but there is no tool to call.")
         named: dict[str, Shape] = {}
-        choice = Choice(calls="none" if calls == "none" else calls, at_most=at_most)
+        choice = Choice(calls="none" if calls == "none" else calls, at_most=at_most, ends=tuple(self.turns.reply_end))
         start = self.wire.shape(definitions, choice, named, self.wire.start(prompt))
         return Rules(start=start, named=named)
 

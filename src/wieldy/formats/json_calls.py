@@ -55,7 +55,7 @@ class JsonArguments:
         """The arguments."""
         return Meant(name=None, arguments=value) if isinstance(value, dict) else None
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, around: Around) -> Shape:
         """JSON that fits the tool's schema."""
         return Json(tool.input_schema)
 
@@ -126,7 +126,7 @@ class JsonCall:
             name=name, arguments=arguments or {}, provider_id=None if provider_id is None else str(provider_id)
         )
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, around: Around) -> Shape:
         """The object as it is written."""
         parts: list[Shape] = []
         line = "" if self.indent is None else "\n" + " " * (self.indent + 4)
@@ -170,7 +170,7 @@ class KeyedJsonCall:
         ((name, arguments),) = value.items()
         return Meant(name=name, arguments=arguments) if isinstance(arguments, dict) else None
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, around: Around) -> Shape:
         """The object as it is written."""
         return InOrder((Exact(f"{{{_json(tool.name)}: "), Json(tool.input_schema), Exact("}")))
 

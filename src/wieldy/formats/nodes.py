@@ -308,12 +308,12 @@ class Arguments(Protocol):
         """Texts of which one stands in every call that is told by a known name; ordinary text must do without them."""
         ...
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, around: Around) -> Shape:
         """What grammars allow for the arguments of a tool; shapes with names are added to `rules`.
 
         Args:
             tool: The tool.
             rules: The shapes that have names.
-            ends: What ends a call, as it is written; raw text must do without.
+            around: Where they stand; raw text must do without what would end it there.
         """
         ...

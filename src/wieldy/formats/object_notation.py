@@ -82,7 +82,7 @@ class ObjectNotation:
         """A brace."""
         return (SPACE, "{")
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, around: Around) -> Shape:
         """Every argument at most once, sorted by name; those that the schema requires, once."""
         notation = self._notation()
         members = ValueShapes(notation, tool.input_schema, rules).members()

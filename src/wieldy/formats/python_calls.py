@@ -85,7 +85,7 @@ class PythonArguments:
         """A parenthesis."""
         return ("(",)
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, around: Around) -> Shape:
         """Every argument at most once, in the order of the schema; those that it requires, once."""
         members = ValueShapes(_NOTATION, tool.input_schema, {} if self.spelling == "json" else rules).members()
         parts: list[tuple[Shape, bool]] = []

@@ -118,10 +118,12 @@ class Choice:
     Attributes:
         calls: Whether there may, must or must not be calls.
         at_most: How many calls; None for any number.
+        ends: The marks that end a reply.
     """
 
     calls: OneOfThese["auto", "required", "none"] = "auto"
     at_most: int | None = None
+    ends: tuple[str, ...] = ()
 
 
 def text_of(gap: Gap | None) -> str:

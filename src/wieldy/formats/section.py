@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Literal as OneOfThese
 
 from wieldy.core.calls import ToolDefinition
-from wieldy.formats.call_ending import CallEnding, described, optional_opener
+from wieldy.formats.call_ending import CallEnding, around_arguments, described, optional_opener
 from wieldy.formats.mending import SaysCall, mend
 from wieldy.formats.nodes import (
     Arguments,
+    Around,
     Flat,
     Gap,
     Literal,
@@ -55,12 +55,12 @@ class Call:
         """The call."""
         return write_flat(self.head, call) + self.arguments.write(call) + write_flat(self.close, call)
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, around: Around) -> Shape:
         """What a grammar allows for a call of the tool."""
         return InOrder(
             (
                 *shapes_of(self.head, tool.name),
-                self.arguments.shape(tool, rules, ends=ends),
+                self.arguments.shape(tool, rules, around=around),
                 *shapes_of(self.close, tool.name),
             )
         )
@@ -102,15 +102,31 @@ class Section:
         written = write_flat(self.between, calls[0]).join(self.call.write(call) for call in calls)
         return gap + write_flat(self.open, calls[0]) + written + write_flat(self.close, calls[-1])
 
-    def shape(self, tools: Sequence[ToolDefinition], rules: dict[str, Shape], *, at_most: int | None) -> Shape:
-        """One call or more of any of the tools."""
+    def shape(
+        self,
+        tools: Sequence[ToolDefinition],
+        rules: dict[str, Shape],
+        *,
+        at_most: int | None,
+        marks: Sequence[str],
+    ) -> Shape:
+        """One call or more of any of the tools.
+
+        Args:
+            tools: The tools that may be called.
+            rules: The shapes that have names.
+            at_most: How many calls; None for any number.
+            marks: Literals that stand outside this section and end what cannot be read.
+        """
         limits = [limit for limit in (self.most, at_most) if limit is not None]
-        between, ends = shapes_of(self.between, ""), self._ends_of_call()
+        between = shapes_of(self.between, "")
+        # Text must do without calls of any name: with each name on its own, grammars of many tools would be huge.
+        around = self.around((), tokens=frozenset(), marks=marks, may_stop=False)
         return InOrder(
             (
                 *shapes_of(self.open, ""),
                 Repeated(
-                    OneOf(tuple(self.call.shape(tool, rules, ends=ends) for tool in tools)),
+                    OneOf(tuple(self.call.shape(tool, rules, around=around) for tool in tools)),
                     at_least=1,
                     at_most=min(limits, default=None),
                     between=InOrder(between) if between else None,
@@ -119,11 +135,26 @@ class Section:
             )
         )
 
-    def _ends_of_call(self) -> tuple[str, ...]:
-        """The close of a call with what comes next: the next call or the close of the section."""
-        close, first = _plain(self.call.close), _plain(self.call.head)
-        following = [_plain(self.between) + first if first else "", _plain(self.close)]
-        return tuple(close + text for text in following if close and text)
+    def around(self, names: Sequence[str], *, tokens: frozenset[str], marks: Sequence[str], may_stop: bool) -> Around:
+        """Where the arguments of a call stand.
+
+        Args:
+            names: All tools that a parser knows.
+            tokens: The special tokens that are marked in the source.
+            marks: Literals that stand outside this section.
+            may_stop: Whether the end of the text shows that a close whose last mark is missing is one.
+        """
+        behind = (*_first(self.call.head, tokens), *_marks(self.close, tokens), *marks)
+        next_call = (*parts_of(self.between, tokens), SPACE, *self.beginning(tokens, _known(names)))
+        shown_by = (next_call, (End(),)) if may_stop else (next_call,)
+        return around_arguments(self.call.close, tokens=tokens, behind=behind, shown_by=shown_by)
+
+    def beginning(self, tokens: frozenset[str], name: Part) -> tuple[Part, ...]:
+        """How a call of such a name begins."""
+        head: list[Part] = []
+        for node in self.call.head:
+            head += [name] if isinstance(node, Name) else node.parts(tokens)
+        return (*head, *self.call.arguments.claim(name))
 
     def text_marks(self, names: Sequence[str]) -> tuple[str, ...]:
         """The texts that ordinary text must not contain, because a parser would take them for a call."""
@@ -132,10 +163,8 @@ class Section:
         return marks if is_told_by_mark else self.call.arguments.giveaways(names)
 
 
-def _plain(nodes: Sequence[Flat]) -> str:
-    """The text of the literals and the layout, up to the first node that is something else."""
-    known = takewhile(lambda node: isinstance(node, Literal | Gap), nodes)
-    return "".join(node.text for node in known if isinstance(node, Literal | Gap))
+def _known(names: Sequence[str]) -> Part:
+    return Either(tuple((name,) for name in sorted(names, key=len, reverse=True))) if names else _ANY_NAME
 
 
 class SectionReader:
@@ -148,7 +177,7 @@ class SectionReader:
 
     def __init__(self, section: Section, names: Sequence[str], tokens: frozenset[str], marks: Sequence[str]) -> None:
         call, self._section = section.call, section
-        known: Part = Either(tuple((name,) for name in sorted(names, key=len, reverse=True))) if names else _ANY_NAME
+        known = _known(names)
         first_of_call = _first(call.head, tokens)
         closing = _marks(section.close, tokens)
         self._holds_many = bool(section.open)
@@ -170,9 +199,10 @@ class SectionReader:
             if call.without_arguments
             else None
         )
-        behind = (*first_of_call, *closing, *marks)
-        self._opened = self._ending(tokens, behind, known, may_stop=False)
-        self._unopened = self._ending(tokens, behind, known, may_stop=True)
+        self._opened, self._unopened = (
+            CallEnding(call.arguments, section.around(names, tokens=tokens, marks=marks, may_stop=may_stop))
+            for may_stop in (False, True)
+        )
         self._opener = optional_opener(call.head)
         last = [node for node in call.close if isinstance(node, Literal) and node.required][-1:]
         self._ends = tuple(literal for literal in _marks(last, tokens) if len(literal) > 1)
@@ -182,44 +212,28 @@ class SectionReader:
         found = (*first_of_call, *closing, *braces)
         self._noise = Scanner((*found, *marks)) if found else None
 
-    def _beginning(self, tokens: frozenset[str], name: Part) -> tuple[Part, ...]:
-        call = self._section.call
-        head: list[Part] = []
-        for node in call.head:
-            head += [name] if isinstance(node, Name) else node.parts(tokens)
-        return (*head, *call.arguments.claim(name))
-
     def _beginning_in_section(self, tokens: frozenset[str], known: Part) -> tuple[Part, ...]:
-        beginning = self._beginning(tokens, Either(((known,), (_ANY_NAME,))))
+        beginning = self._section.beginning(tokens, Either(((known,), (_ANY_NAME,))))
         # A brace is enough in a section that has begun: the name may come after the arguments.
         return beginning[:1] if beginning[:1] == ("{",) else beginning
-
-    def _ending(self, tokens: frozenset[str], behind: tuple[str, ...], known: Part, *, may_stop: bool) -> CallEnding:
-        section = self._section
-        next_call = (*parts_of(section.between, tokens), SPACE, *self._beginning(tokens, known))
-        return CallEnding(
-            section.call.arguments,
-            section.call.close,
-            tokens=tokens,
-            behind=behind,
-            shown_by=(next_call, (End(),)) if may_stop else (next_call,),
-        )
 
     def _joining(self, tokens: frozenset[str], known: Part) -> Pattern | None:
         """What stands between two calls that stand for themselves, where that is more than layout."""
         between = self._section.between
         if self._holds_many or not any(isinstance(node, Literal) and node.required for node in between):
             return None
-        return Pattern((Group("between", (SPACE, *parts_of(between, tokens), SPACE)), *self._beginning(tokens, known)))
+        return Pattern(
+            (Group("between", (SPACE, *parts_of(between, tokens), SPACE)), *self._section.beginning(tokens, known))
+        )
 
     def _claim(self, tokens: frozenset[str], name: Part, pretended: Sequence[str]) -> Pattern:
         section = self._section
         open_ = parts_of(section.open, tokens)
         not_called = Either(tuple((other,) for other in pretended))
-        unless = Pattern((*open_, *self._beginning(tokens, not_called))) if pretended else None
+        unless = Pattern((*open_, *self._section.beginning(tokens, not_called))) if pretended else None
         if section.claimed_by != "mark":
             claimed = name if section.claimed_by == "name" else Either(((name,), (_ANY_NAME,)))
-            return Pattern((*open_, *self._beginning(tokens, claimed)), unless=unless)
+            return Pattern((*open_, *self._section.beginning(tokens, claimed)), unless=unless)
         return Pattern((Either(tuple((literal,) for literal in self.literals)),), unless=unless)
 
     def read(self, source: Source, sink: Sink) -> Reading[None]:

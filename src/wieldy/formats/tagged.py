@@ -24,6 +24,7 @@ from wieldy.formats.raw_shapes import arguments_in_order, json_type, one_of, raw
 from wieldy.formats.shape import Exact, InOrder, OneOf, Shape, TextWithout
 from wieldy.formats.sink import OpenCall
 from wieldy.formats.source import Reading, Source
+from wieldy.formats.text_ends import ends_of_text
 from wieldy.formats.values import decode, encode, in_schema_order
 from wieldy.schema.resolve import type_of
 
@@ -124,16 +125,17 @@ class TaggedArguments:
         """Takes arguments until the call ends."""
         return _TaggedReader(self, around).read
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, around: Around) -> Shape:
         """Every argument at most once, in the order of the schema; those that it requires, once."""
         expected = Expected.of(tool.input_schema)
         names, required = expected.names, expected.required
-        parts = [(self._argument_shape(name, expected.member(name), ends), name in required) for name in names]
+        text = self._text_shape(names, around)
+        parts = [(self._argument_shape(name, expected.member(name), text), name in required) for name in names]
         before = (Exact(self.before.text),) if self.before.text else ()
         return InOrder((*before, arguments_in_order(parts, between=self.between.text, after=self.after.text)))
 
-    def _argument_shape(self, name: str, expected: Expected, ends: Sequence[str]) -> Shape:
-        shapes = raw_shapes(expected, text=self._text_shape(ends), written=self._quoted)
+    def _argument_shape(self, name: str, expected: Expected, text: Shape) -> Shape:
+        shapes = raw_shapes(expected, text=text, written=self._quoted)
         match self.types:
             case "none":
                 marked = [("", one_of(shapes.values()))]
@@ -145,11 +147,14 @@ class TaggedArguments:
                 marked = list(shapes.items())
         return one_of(self._value_shape(name, mark, value) for mark, value in marked)
 
-    def _text_shape(self, ends_of_call: Sequence[str]) -> Shape:
-        ends = (*(text for node in self.close for text in _required(node)), *ends_of_call)
+    def _text_shape(self, names: Sequence[str], around: Around) -> Shape:
+        """Any string: text that does not end where a parser would see it end, whichever arguments it has seen."""
+        closes = _Closes(self, around)
+        ends = ends_of_text(closes.explicit, *closes.implied(names))
         if not self.quotes:
             return TextWithout(ends)
-        quoted = (Exact(self.quotes.open), TextWithout((self.quotes.close,)), Exact(self.quotes.close))
+        inner = TextWithout(ends_of_text(closes.quoted(self.quotes)))
+        quoted = (Exact(self.quotes.open), inner, Exact(self.quotes.close))
         return OneOf((TextWithout((*ends, self.quotes.open)), InOrder(quoted)))
 
     def _value_shape(self, name: str, mark: str, value: Shape) -> Shape:
@@ -182,6 +187,38 @@ def _type_mark(value: JsonValue, types: Types) -> str:
     return "true" if isinstance(value, str) else "false"
 
 
+class _Closes:
+    """By what the end of a value is seen: the close of every pattern is its group `close`."""
+
+    def __init__(self, node: TaggedArguments, around: Around) -> None:
+        self._node, self._around = node, around
+        openings = tuple((opening,) for opening in _first_spellings(node.open, around.tokens))
+        self._following = Either((*openings, *((around.end,) if around.end else ()), (End(),)))
+        self._close = tuple(part for item in node.close for part in item.parts(around.tokens))
+        self.line = "\n" if Literal("\n", required=False) in node.close else ""
+
+    @property
+    def explicit(self) -> tuple[Part, ...]:
+        """A closing mark, and behind it what must follow an argument."""
+        return (Group("close", self._close), SPACE, self._following)
+
+    def quoted(self, quotes: Quotes) -> tuple[Part, ...]:
+        """The same behind closing quotes."""
+        return (Group("close", (quotes.close, SPACE, *self._close)), SPACE, self._following)
+
+    def implied(self, names: Sequence[str]) -> list[tuple[Part, ...]]:
+        """Where a value ends although its close is missing: before one of the arguments, or where the call ends."""
+        around, line = self._around, Group("close", (self.line,))
+        options: list[tuple[Part, ...]] = []
+        if names:
+            known = Either(tuple((name,) for name in sorted(names, key=len, reverse=True)))
+            options.append((line, *_open_parts(self._node.open, around.tokens, known)))
+        if around.end:
+            behind = [(literal,) for literal in around.behind]
+            options.append((line, *around.end, SPACE, Either((*behind, (End(),)))))
+        return options
+
+
 class _TaggedReader:
     """Reads tagged arguments; made once per parser."""
 
@@ -192,24 +229,20 @@ class _TaggedReader:
         self._call_end = Pattern((SPACE, *around.end)) if around.end else None
         self._gap = Pattern((SPACE,))
         self._escapes = any(isinstance(item, Key) and item.escape for item in node.open)
-        self._line = "\n" if Literal("\n", required=False) in node.close else ""
-        openings = _first_spellings(node.open, tokens)
         closing = [
             text
             for item in node.close
             if isinstance(item, Literal) and item.required
             for text in _spellings(item, tokens)
         ]
-        close = tuple(part for item in node.close for part in item.parts(tokens))
-        following = [*((opening,) for opening in openings), *((around.end,) if around.end else ())]
-        self._closed = Pattern((Group("close", close), SPACE, Either((*following, (End(),)))))
-        ends = (*openings, *_end_literals(around))
-        self._scanner = Scanner((*closing, *(self._line + text for text in (*closing, *ends))))
+        self._closes = closes = _Closes(node, around)
+        self._closed = Pattern(closes.explicit)
+        ends = (*_first_spellings(node.open, tokens), *_end_literals(around))
+        self._scanner = Scanner((*closing, *(closes.line + text for text in (*closing, *ends))))
         self._implicit: dict[tuple[str, ...], Pattern] = {}
         quotes = node.quotes
         self._quote = Pattern((quotes.open,)) if quotes else None
-        ended = (Group("close", (quotes.close, SPACE, *close)), SPACE, Either((*following, (End(),)))) if quotes else ()
-        self._quotes_closed = Pattern(ended)
+        self._quotes_closed = Pattern(closes.quoted(quotes) if quotes else ())
         self._quote_scanner = Scanner((quotes.close,) if quotes else ())
 
     def read(self, source: Source, call: OpenCall) -> Reading[None]:
@@ -272,19 +305,11 @@ class _TaggedReader:
                 yield
 
     def _implied_ends(self, names: tuple[str, ...]) -> Pattern:
-        """Where a value ends although its close is missing: before one of the arguments, or where the call ends."""
         if names not in self._implicit:
-            around = self._around
-            known = Either(tuple((name,) for name in sorted(names, key=len, reverse=True))) if names else None
-            options: list[tuple[Part, ...]] = []
-            if known:
-                options.append(_open_parts(self._node.open, around.tokens, known))
-            if around.end:
-                behind = [(literal,) for literal in around.behind]
-                options.append((*around.end, SPACE, Either((*behind, (End(),)))))
-            self._implicit[names] = Pattern(
-                (Group("close", (self._line,)), Either(tuple(options))) if options else ("\ufdd1",)
-            )
+            options = self._closes.implied(names)
+            # Patterns have no two groups of one name, so that the common beginning stands before the options.
+            either = Either(tuple(option[1:] for option in options))
+            self._implicit[names] = Pattern((options[0][0], either) if options else ("\ufdd1",))
         return self._implicit[names]
 
 
@@ -305,10 +330,6 @@ def _open_parts(nodes: tuple[TagNode, ...], tokens: frozenset[str], names: Part 
             case Literal() | Gap():
                 parts += node.parts(tokens)
     return tuple(parts)
-
-
-def _required(node: Literal | Gap) -> tuple[str, ...]:
-    return (node.text, *node.also) if isinstance(node, Literal) and node.required else ()
 
 
 def _spellings(node: Literal, tokens: frozenset[str]) -> list[str]:

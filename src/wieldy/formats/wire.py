@@ -100,7 +100,8 @@ class Wire:
         rules["content"] = content
         if choice.calls == "none" or not tools:
             return InOrder((*parts, Named("content")))
-        calls = self.calls.shape(tools, rules, at_most=choice.at_most)
+        outside = (*(literal.text for literal in self.stray), *choice.ends)
+        calls = self.calls.shape(tools, rules, at_most=choice.at_most, marks=outside)
         rules["calls"] = calls
         with_calls = self._behind_content(Named("calls"))
         if choice.calls == "required":

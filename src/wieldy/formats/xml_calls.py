@@ -25,7 +25,7 @@ from wieldy.formats.sink import OpenCall
 from wieldy.formats.source import Reading, Source
 from wieldy.formats.trees import ITEM, Element, decode_tree
 from wieldy.formats.values import encode, in_schema_order
-from wieldy.formats.xml_shapes import XmlShapes, nested_kind
+from wieldy.formats.xml_shapes import XmlShapes, end_of_call, nested_kind
 from wieldy.schema.wellformed import MAX_DEPTH
 
 TAG_NAME = r"^\s<>/\"'=&"
@@ -81,10 +81,10 @@ class XmlArguments:
         """Takes elements until the call ends."""
         return _XmlReader(self, around).read
 
-    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, ends: Sequence[str]) -> Shape:
+    def shape(self, tool: ToolDefinition, rules: dict[str, Shape], *, around: Around) -> Shape:
         """Every argument at most once, in the order of the schema; those that it requires, once."""
         expected = Expected.of(tool.input_schema)
-        shapes = XmlShapes(self.mark, rules, ends=ends)
+        shapes = XmlShapes(self.mark, rules, around)
         return shapes.arguments(expected, between=self.between.text, after=self.after.text)
 
 
@@ -121,8 +121,7 @@ class _XmlReader:
         self._tags = Scanner((f"{mark}<",))
         self._gap = Pattern((SPACE,))
         self._end = Pattern((SPACE, *around.end)) if around.end else None
-        behind = tuple((literal,) for literal in around.behind)
-        self._over = Pattern((*around.end, SPACE, Either((*behind, (End(),))))) if around.end else None
+        self._over = Pattern(over) if (over := end_of_call(around)) else None
         self._follows = Either(((f"{mark}<",), *((around.end,) if around.end else ()), (End(),)))
         self._over_literals = _begin(around)
 
