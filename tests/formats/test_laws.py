@@ -2,9 +2,10 @@
 
 import json
 import random
+import re
 
 import pytest
-from format_cases import TOOLS, changed, messages
+from format_cases import TOOLS, changed, literals, messages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -230,6 +231,40 @@ def test_the_grammar_accepts_what_is_rendered_and_the_parser_what_the_grammar_al
             for call in reply.calls:
                 assert isinstance(call, ToolCall)
                 assert not list(SCHEMAS[call.name].violations(call.arguments)), other
+
+
+STRICTER = {
+    "qwen3-coder": "a call without its first mark may follow one without its last: text has no such end, whatever name",
+    "seed-oss": "a call without its first mark may follow one without its last: text has no such end, whatever name",
+    "claude-2": "text has no closing tag of its own, for otherwise it might end with one",
+    "minimax-m3": "text has no closing tag of its own, for otherwise it might end with one",
+}
+"""Formats whose grammars refuse some values that would be read back, and why.
+
+All refuse text that opens an argument which has been seen: grammars do not count arguments."""
+
+
+@every_format
+@settings(max_examples=50, deadline=None)
+@given(data=st.data())
+def test_a_value_made_of_the_formats_own_marks_is_accepted_if_it_is_read_back(name: str, data: st.DataObject) -> None:
+    chat = get(name)
+    marks = sorted(set(literals(name)) - {"write_file", "path"})
+    pieces = sorted({part for mark in marks for part in (mark, mark.strip(), *re.findall("<[^<>]*>?|[^<>]+", mark))})
+    value = "".join(data.draw(st.lists(st.sampled_from([*pieces, "\n", "x"]), max_size=6)))
+    call = ToolCall(id="call_0", name="write_file", arguments={"path": "a", "content": value})
+    message = Message.assistant(calls=[call])
+    text = chat.render_reply(message, TOOLS)
+
+    matcher = Matcher(GRAMMARS.setdefault(name, chat.grammar(TOOLS)), BYTES)
+    is_accepted = matcher.accept_text(text) and matcher.is_accepting
+
+    reply = chat.parse(text, TOOLS, prompt="")
+    if is_accepted:
+        assert not reply.problems
+        assert all(isinstance(call, ToolCall) for call in reply.calls)
+    elif name not in STRICTER:
+        assert chat.losses(message, TOOLS)
 
 
 GRAMMARS = {}
