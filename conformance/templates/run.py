@@ -19,9 +19,9 @@ from pathlib import Path
 
 from wieldy.core.errors import UsageError
 from wieldy.formats import get, names
-from wieldy.formats.detection import Candidate, rank
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.template import ChatTemplate
+from wieldy.formats.templates.detection import Candidate, rank
+from wieldy.formats.templates.template import ChatTemplate
 
 EXPECTED = Path(__file__).parent / "expected.toml"
 GOAL = 0.95

@@ -16,9 +16,9 @@ from wieldy.core.calls import ToolCall
 from wieldy.core.events import ReasoningDelta, TextDelta
 from wieldy.core.messages import Message
 from wieldy.formats import get, names
-from wieldy.formats.events import ArgumentsDelta, ParseEvent
+from wieldy.formats.events import ArgumentsDelta, ParseEvent, Span
 from wieldy.formats.parser import Parser
-from wieldy.formats.source import Source, Span
+from wieldy.formats.reading.source import Source
 
 GOLDENS = Path(__file__).parent / "goldens"
 every_format = pytest.mark.parametrize("name", names())

@@ -3,25 +3,36 @@
 `get(name)` gives a `ChatFormat`: it renders conversations, parses replies whole or piece by piece, and makes grammars.
 All four come from the same tree of nodes. A format of your own is a `ChatFormat` made of the nodes that are importable
 from here. Pure: text in, events out.
+
+To understand a format, read `reading.source` and `reading.pattern`, then `nodes.flat`, `wires.section`, `wires.wire` and
+`format`, and `catalogue.hermes` beside them.
 """
 
 from importlib import import_module
 
 from wieldy.core.errors import UsageError
-from wieldy.formats.events import ArgumentsDelta, CallOpened, ParseEvent, Problem, Repaired, Reply, TextWasReasoning
+from wieldy.formats.events import (
+    ArgumentsDelta,
+    CallOpened,
+    ParseEvent,
+    Problem,
+    Repaired,
+    Reply,
+    Span,
+    TextWasReasoning,
+)
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonArguments, JsonCall, KeyedJsonCall
-from wieldy.formats.nodes import CallId, Gap, Index, Literal, Name, WithId
-from wieldy.formats.object_notation import ObjectNotation
+from wieldy.formats.nodes.flat import CallId, Gap, Index, Literal, Name, WithId
+from wieldy.formats.nodes.json_calls import JsonArguments, JsonCall, KeyedJsonCall
+from wieldy.formats.nodes.object_notation import ObjectNotation
+from wieldy.formats.nodes.python_calls import PythonArguments
+from wieldy.formats.nodes.tagged import Key, TaggedArguments, TypeMark
+from wieldy.formats.nodes.xml_calls import XmlArguments
 from wieldy.formats.parser import Parser
-from wieldy.formats.python_calls import PythonArguments
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.source import Span
-from wieldy.formats.tagged import Key, TaggedArguments, TypeMark
-from wieldy.formats.turns import Results, Slot, ToolSection, Turns, Wrap
-from wieldy.formats.wire import Wire
-from wieldy.formats.xml_calls import XmlArguments
+from wieldy.formats.turns.turns import Results, Slot, ToolSection, Turns, Wrap
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 from wieldy.schema import nearest_names
 
 __all__ = [
@@ -150,7 +161,7 @@ def detect(chat_template: str) -> str:
         UsageError: The template is none, shows no calls, or fits no format; the text says what was tried.
     """
     # Rendering templates is not what programs that name their format need.
-    from wieldy.formats import detection  # noqa: PLC0415
+    from wieldy.formats.templates import detection  # noqa: PLC0415
 
     return detection.detect(chat_template)
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from wieldy.core.calls import AnyCall, InvalidToolCall, ToolCall
 from wieldy.core.events import ReasoningDelta, TextDelta
-from wieldy.formats.source import Span
 from wieldy.schema.repair import Change, RepairLevel
 
 
@@ -91,6 +90,23 @@ ParseEvent: TypeAlias = (
     | Repaired
     | TextWasReasoning
 )
+
+
+SpanKind: TypeAlias = Literal["content", "reasoning", "call", "markup"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """What a stretch of the input was read as.
+
+    Attributes:
+        start: Offset of its first character in the input, in characters.
+        end: Offset behind its last.
+    """
+
+    kind: SpanKind
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,13 @@ from wieldy.core.errors import UsageError
 from wieldy.core.json import is_json
 from wieldy.core.messages import Message, messages_from
 from wieldy.formats.events import Reply, reply_of
-from wieldy.formats.expected import is_same
-from wieldy.formats.nodes import WrittenCall, token_marks
+from wieldy.formats.nodes.flat import WrittenCall, token_marks
 from wieldy.formats.parser import Parser
-from wieldy.formats.reply import CallsInReasoning, Choice, ReadOptions, ReplyParts, WireLike
+from wieldy.formats.reading.tool_index import ToolIndex, ToolLike
 from wieldy.formats.shape import Rules, Shape
-from wieldy.formats.tool_index import ToolIndex, ToolLike
-from wieldy.formats.turns import ReplyPlace, Turns
+from wieldy.formats.turns.turns import ReplyPlace, Turns
+from wieldy.formats.values.expected import is_same
+from wieldy.formats.wires.reply import CallsInReasoning, Choice, ReadOptions, ReplyParts, WireLike
 from wieldy.grammar import Grammar
 from wieldy.schema.repair import RepairLevel
 

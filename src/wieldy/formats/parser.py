@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wieldy.core.errors import UsageError
-from wieldy.formats.events import ParseEvent
-from wieldy.formats.sink import Sink
-from wieldy.formats.source import TOKEN, Reading, Source, Span
-from wieldy.formats.tool_index import ToolIndex
+from wieldy.formats.events import ParseEvent, Span
+from wieldy.formats.reading.sink import Sink
+from wieldy.formats.reading.source import TOKEN, Reading, Source
+from wieldy.formats.reading.tool_index import ToolIndex
 from wieldy.schema.repair import RepairLevel
 
 

@@ -77,7 +77,7 @@ def detect(
     Ends with 1 if no known format reads what it writes, with 2 if the file is no template.
     """
     from wieldy.apps.cli.formats_input import read_template  # noqa: PLC0415
-    from wieldy.formats.detection import detect as detect_format  # noqa: PLC0415
+    from wieldy.formats.templates.detection import detect as detect_format  # noqa: PLC0415
 
     source = read_template(template)
     try:

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, TypeVar, cast
 from wieldy.apps.cli.failures import note
 from wieldy.core.errors import UsageError
 from wieldy.core.messages import Message, messages_from
-from wieldy.formats.template import ChatTemplate
-from wieldy.formats.tool_index import ToolIndex, ToolLike
+from wieldy.formats.reading.tool_index import ToolIndex, ToolLike
+from wieldy.formats.templates.template import ChatTemplate
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from wieldy.formats.events import ParseEvent, Reply, reply_of
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.tool_index import ToolLike
+from wieldy.formats.reading.tool_index import ToolLike
 
 
 class ReplyText:

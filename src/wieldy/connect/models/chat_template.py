@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from wieldy.core.errors import ModelNotAvailableError, UsageError
-from wieldy.formats.template import ChatTemplate
+from wieldy.formats.templates.template import ChatTemplate
 
 _CONTROL: Final = 3
 """The type of control tokens in a GGUF vocabulary."""

@@ -32,7 +32,7 @@ from wieldy.connect.models.weights import EMBEDDED, fetch
 from wieldy.core.json import JsonValue
 from wieldy.core.messages import Message
 from wieldy.core.ports import ModelEvent, ModelRequest
-from wieldy.formats.template import ChatTemplate
+from wieldy.formats.templates.template import ChatTemplate
 from wieldy.grammar import Grammar
 from wieldy.run.guided import Completion, Weighed
 

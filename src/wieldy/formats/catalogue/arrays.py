@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from wieldy.formats import ready_turns
 from wieldy.formats.catalogue.hermes import THINK
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonCall, KeyedJsonCall
-from wieldy.formats.nodes import Arguments, Gap, Literal
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Arguments, Gap, Literal
+from wieldy.formats.nodes.json_calls import JsonCall, KeyedJsonCall
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 _NO_IDS = "Calls have no ids: results are matched by their order."
 

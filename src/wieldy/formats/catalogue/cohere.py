@@ -1,13 +1,13 @@
 """Cohere: Command R with its fenced list of actions, and Command R7B and A with marks and counted ids."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonCall
-from wieldy.formats.nodes import Gap, Literal
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
+from wieldy.formats.nodes.flat import Gap, Literal
+from wieldy.formats.nodes.json_calls import JsonCall
 from wieldy.formats.shape import Characters
-from wieldy.formats.wire import Wire
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 _LINE = Gap("\n    ")
 

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.nodes import Gap, Literal, Name
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.tagged import Key, TaggedArguments, TypeMark
-from wieldy.formats.turns import Turns
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Gap, Literal, Name
+from wieldy.formats.nodes.tagged import Key, TaggedArguments, TypeMark
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.turns.turns import Turns
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 _THINK = Region(open=Literal("<think>", token=True), close=Literal("</think>", token=True))
 _SECTIONS = ("function_calls", "tool_calls", "calls")

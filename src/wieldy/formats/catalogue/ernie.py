@@ -1,13 +1,13 @@
 """ERNIE 4.5 with thinking: Hermes' calls behind blank lines, and marks around the text."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.catalogue.hermes import THINK
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonCall
-from wieldy.formats.nodes import Gap, Literal
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Gap, Literal
+from wieldy.formats.nodes.json_calls import JsonCall
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 ERNIE_4_5 = ChatFormat(
     name="ernie-4.5",

@@ -1,12 +1,12 @@
 """Gemma's own object notation: Gemma 4 and FunctionGemma."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.nodes import Gap, Literal, Name
-from wieldy.formats.object_notation import ObjectNotation
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Gap, Literal, Name
+from wieldy.formats.nodes.object_notation import ObjectNotation
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 _NOTES = (
     "A string cannot contain the mark that stands around strings; where special tokens are known by their ids, it can.",

@@ -1,13 +1,13 @@
 """GigaChat 3: turns with role names, and a call as a turn of its own, since 3.1 behind a mark within the reply."""
 
-from wieldy.formats import tool_lists
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonCall
-from wieldy.formats.nodes import Gap, Literal
-from wieldy.formats.ready_turns.wrapping import each
-from wieldy.formats.section import Call, Section
-from wieldy.formats.turns import ToolSection, Turns, Wrap
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Gap, Literal
+from wieldy.formats.nodes.json_calls import JsonCall
+from wieldy.formats.turns import tool_lists
+from wieldy.formats.turns.ready.wrapping import each
+from wieldy.formats.turns.turns import ToolSection, Turns, Wrap
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 
 def _turn(role: str) -> Wrap:

@@ -1,12 +1,12 @@
 """GLM: the name as bare text, then keys and values in tags; LongCat and Hunyuan write the same with other tags."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.nodes import Gap, Literal, Name
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.tagged import Key, TaggedArguments
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Gap, Literal, Name
+from wieldy.formats.nodes.tagged import Key, TaggedArguments
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 _NOTES = (
     "A value is written raw: a string that contains its own closing tag followed by another argument or by the end of "

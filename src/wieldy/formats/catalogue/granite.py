@@ -1,12 +1,12 @@
 """Granite 3 and 20B, and Phi-4-mini: a mark and then JSON, with nothing that ends it."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.catalogue.hermes import THINK
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonCall
-from wieldy.formats.nodes import Gap, Literal
-from wieldy.formats.section import Call, Section
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Gap, Literal
+from wieldy.formats.nodes.json_calls import JsonCall
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 _NO_IDS = "Calls have no ids: results are matched by their order."
 

@@ -1,10 +1,10 @@
 """Harmony: gpt-oss and models that were tuned from it."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.harmony import HarmonyWire
-from wieldy.formats.message_header import HeaderMarks
-from wieldy.formats.nodes import Literal
+from wieldy.formats.nodes.flat import Literal
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.harmony import HarmonyWire
+from wieldy.formats.wires.message_header import HeaderMarks
 
 _END, _CALL, _RETURN = (Literal(text, token=True) for text in ("<|end|>", "<|call|>", "<|return|>"))
 

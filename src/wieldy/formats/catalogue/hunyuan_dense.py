@@ -1,14 +1,14 @@
 """Hunyuan's dense models: the name as bare text, then JSON in a fence, as DeepSeek V3 has it but between tags."""
 
-from wieldy.formats import tool_lists
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonArguments
-from wieldy.formats.nodes import Gap, Literal, Name
-from wieldy.formats.ready_turns.wrapping import RESPONSE, together, words
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.turns import Slot, ToolSection, Turns, Wrap
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Gap, Literal, Name
+from wieldy.formats.nodes.json_calls import JsonArguments
+from wieldy.formats.turns import tool_lists
+from wieldy.formats.turns.ready.wrapping import RESPONSE, together, words
+from wieldy.formats.turns.turns import Slot, ToolSection, Turns, Wrap
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 _TOOLS = tool_lists.Each(
     write=tool_lists.openai_json,

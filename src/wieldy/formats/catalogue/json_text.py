@@ -1,11 +1,11 @@
 """JSON: calls as JSON objects in plain text, for any model by prompt."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.nodes import Gap, Literal
-from wieldy.formats.prose_json import ProseJsonWire
-from wieldy.formats.prose_json_reader import CallKeys
-from wieldy.formats.reply import Region
+from wieldy.formats.nodes.flat import Gap, Literal
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.prose_json import ProseJsonWire
+from wieldy.formats.wires.prose_json_reader import CallKeys
+from wieldy.formats.wires.reply import Region
 
 JSON = ChatFormat(
     name="json",

@@ -1,12 +1,12 @@
 """Kimi K2: section marks, the name within the id."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonArguments
-from wieldy.formats.nodes import CallId, Gap, Index, Literal, Name
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import CallId, Gap, Index, Literal, Name
+from wieldy.formats.nodes.json_calls import JsonArguments
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 KIMI_K2 = ChatFormat(
     name="kimi-k2",

@@ -1,12 +1,12 @@
 """Kimi K3: elements between special tokens, attributes escaped as in XML, and the type of every value on the wire."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.nodes import Index, Literal, Name
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.tagged import Key, TaggedArguments, TypeMark
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Index, Literal, Name
+from wieldy.formats.nodes.tagged import Key, TaggedArguments, TypeMark
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 
 def _open(element: str) -> Literal:

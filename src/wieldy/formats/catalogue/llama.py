@@ -1,11 +1,11 @@
 """Llama JSON: bare objects with a name and parameters."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonCall
-from wieldy.formats.nodes import Gap, Literal
-from wieldy.formats.section import Call, Section
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Gap, Literal
+from wieldy.formats.nodes.json_calls import JsonCall
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 _MARKS = ("<|python_tag|>", "<|python_start|>", "<|python_end|>", "<|eot|>", "<|eom|>")
 """Marks around code, and ends of turns, of Llama 3 and 4: what stands between them says whether it is a call."""

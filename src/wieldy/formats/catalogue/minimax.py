@@ -1,15 +1,15 @@
 """MiniMax: JSON lines (M1), tags with attributes (M2 and all that look like it), elements within elements (M3)."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.catalogue.hermes import THINK
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonCall
-from wieldy.formats.nodes import Gap, Literal, Name
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.tagged import Key, TaggedArguments
-from wieldy.formats.wire import Wire
-from wieldy.formats.xml_calls import XmlArguments
+from wieldy.formats.nodes.flat import Gap, Literal, Name
+from wieldy.formats.nodes.json_calls import JsonCall
+from wieldy.formats.nodes.tagged import Key, TaggedArguments
+from wieldy.formats.nodes.xml_calls import XmlArguments
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 MINIMAX_M1 = ChatFormat(
     name="minimax-m1",

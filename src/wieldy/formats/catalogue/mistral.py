@@ -1,12 +1,12 @@
 """Mistral, by version of its tokenizer: an array with ids, then a name before each call's arguments."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonArguments, JsonCall
-from wieldy.formats.nodes import CallId, Flat, Gap, Literal, Name, WithId
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import CallId, Flat, Gap, Literal, Name, WithId
+from wieldy.formats.nodes.json_calls import JsonArguments, JsonCall
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 _CALLS = Literal("[TOOL_CALLS]", token=True)
 

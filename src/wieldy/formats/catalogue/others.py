@@ -2,18 +2,19 @@
 
 from dataclasses import replace
 
-from wieldy.formats import ready_turns, tool_lists
 from wieldy.formats.catalogue.hermes import THINK
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonCall
-from wieldy.formats.nodes import Gap, Literal, Name
-from wieldy.formats.python_calls import PythonArguments
-from wieldy.formats.ready_turns.wrapping import RESPONSE_LINES, each, together, words
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.tagged import Key, TaggedArguments
-from wieldy.formats.turns import ToolSection, Turns, Wrap
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Gap, Literal, Name
+from wieldy.formats.nodes.json_calls import JsonCall
+from wieldy.formats.nodes.python_calls import PythonArguments
+from wieldy.formats.nodes.tagged import Key, TaggedArguments
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.turns import tool_lists
+from wieldy.formats.turns.ready.wrapping import RESPONSE_LINES, each, together, words
+from wieldy.formats.turns.turns import ToolSection, Turns, Wrap
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 _NO_IDS = "Calls have no ids: results are matched by their order."
 _PYTHON_LIST = tool_lists.Each(

@@ -1,11 +1,11 @@
 """Schemes that any model can follow by prompt alone: marks in square brackets."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.nodes import Gap, Literal, Name
-from wieldy.formats.python_calls import PythonArguments
-from wieldy.formats.section import Call, Section
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Gap, Literal, Name
+from wieldy.formats.nodes.python_calls import PythonArguments
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 MARKERS = ChatFormat(
     name="markers",

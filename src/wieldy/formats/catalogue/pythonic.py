@@ -1,12 +1,12 @@
 """Calls as a list of Python calls: Llama 3.2 and 4, ToolACE, Gemma 3 by prompt; OLMo 3; LFM2."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.nodes import Gap, Literal, Name
-from wieldy.formats.python_calls import PythonArguments
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Gap, Literal, Name
+from wieldy.formats.nodes.python_calls import PythonArguments
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 _COMMA = (Literal(","), Gap(" "))
 _THINK = Region(

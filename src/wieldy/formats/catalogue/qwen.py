@@ -1,12 +1,12 @@
 """Calls in XML-like tags with raw values: Qwen3-Coder, Qwen 3.5 to 3.8, Nemotron 3, Step 3.5."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.catalogue.hermes import THINK
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.nodes import Gap, Literal, Name
-from wieldy.formats.section import Call, Section
-from wieldy.formats.tagged import Key, TaggedArguments
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Gap, Literal, Name
+from wieldy.formats.nodes.tagged import Key, TaggedArguments
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 LINE = Literal("\n", required=False)
 

@@ -1,9 +1,9 @@
 """ReAct: thoughts, actions and answers as labelled lines, for any model by prompt."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.labelled import LabelledWire
-from wieldy.formats.labelled_reader import Label
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.labelled import LabelledWire
+from wieldy.formats.wires.labelled_reader import Label
 
 REACT = ChatFormat(
     name="react",

@@ -1,16 +1,16 @@
 """Upstage's Solar: messages of several kinds between special tokens, and since version 2 keys and values in tags."""
 
-from wieldy.formats import tool_lists
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonArguments
-from wieldy.formats.nodes import CallId, Gap, Literal, Name
-from wieldy.formats.ready_turns.wrapping import together, words
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.tagged import Key, TaggedArguments
-from wieldy.formats.turns import Slot, ToolSection, Turns, Wrap
-from wieldy.formats.wire import Wire
-from wieldy.formats.wire_ids import ten_characters
+from wieldy.formats.nodes.flat import CallId, Gap, Literal, Name
+from wieldy.formats.nodes.json_calls import JsonArguments
+from wieldy.formats.nodes.tagged import Key, TaggedArguments
+from wieldy.formats.turns import tool_lists
+from wieldy.formats.turns.ready.wrapping import together, words
+from wieldy.formats.turns.turns import Slot, ToolSection, Turns, Wrap
+from wieldy.formats.turns.wire_ids import ten_characters
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 
 def _token(text: str) -> Literal:

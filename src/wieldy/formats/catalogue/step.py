@@ -2,15 +2,16 @@
 
 from dataclasses import replace
 
-from wieldy.formats import ready_turns, tool_lists
 from wieldy.formats.catalogue.hermes import THINK
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonArguments, JsonCall
-from wieldy.formats.nodes import Gap, Literal, Name
-from wieldy.formats.ready_turns.wrapping import RESPONSE_LINES, each, together, words
-from wieldy.formats.section import Call, Section
-from wieldy.formats.turns import Slot, ToolSection, Turns, Wrap
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import Gap, Literal, Name
+from wieldy.formats.nodes.json_calls import JsonArguments, JsonCall
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.turns import tool_lists
+from wieldy.formats.turns.ready.wrapping import RESPONSE_LINES, each, together, words
+from wieldy.formats.turns.turns import Slot, ToolSection, Turns, Wrap
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 _NO_IDS = "Calls have no ids: results are matched by their order."
 _LINES = tool_lists.Each(

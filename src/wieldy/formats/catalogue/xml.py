@@ -1,15 +1,15 @@
 """Tags of many kinds, each of one family: Seed-OSS, Step 3, Functionary 3.1, MiniCPM 5, and Claude 2."""
 
-from wieldy.formats import ready_turns
 from wieldy.formats.catalogue.hermes import THINK
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.json_calls import JsonArguments
-from wieldy.formats.nodes import Gap, Literal, Name
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.tagged import Key, Quotes, TaggedArguments
-from wieldy.formats.wire import Wire
-from wieldy.formats.xml_calls import XmlArguments
+from wieldy.formats.nodes.flat import Gap, Literal, Name
+from wieldy.formats.nodes.json_calls import JsonArguments
+from wieldy.formats.nodes.tagged import Key, Quotes, TaggedArguments
+from wieldy.formats.nodes.xml_calls import XmlArguments
+from wieldy.formats.turns import ready as ready_turns
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 _RAW = (
     "A value is written raw: a string that contains its own closing tag followed by another argument or by the end of "

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import cast
 
-from wieldy.formats.json_calls import JsonArguments, JsonCall
-from wieldy.formats.nodes import Arguments, Flat, Gap, Literal, Name
-from wieldy.formats.object_notation import ObjectNotation
-from wieldy.formats.python_calls import PythonArguments
+from wieldy.formats.nodes.flat import Arguments, Flat, Gap, Literal, Name
+from wieldy.formats.nodes.json_calls import JsonArguments, JsonCall
+from wieldy.formats.nodes.object_notation import ObjectNotation
+from wieldy.formats.nodes.python_calls import PythonArguments
+from wieldy.formats.nodes.tagged import Key, TaggedArguments, TagNode, TypeMark, Types
 from wieldy.formats.response_templates.expressions import Choice, Piece, Run, Text, nodes, pieces, texts
 from wieldy.formats.response_templates.fields import Field, refused
-from wieldy.formats.section import Call, Section
-from wieldy.formats.tagged import Key, TaggedArguments, TagNode, TypeMark, Types
+from wieldy.formats.wires.section import Call, Section
 
 _LAYOUT = Gap()
 _LINE = Literal("\n", required=False)

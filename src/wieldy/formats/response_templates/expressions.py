@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from wieldy.core.errors import UsageError
-from wieldy.formats.nodes import NAME, CallId, Flat, Gap, Index, Literal, Name, WithId
+from wieldy.formats.nodes.flat import NAME, CallId, Flat, Gap, Index, Literal, Name, WithId
 
 
 @dataclass(frozen=True, slots=True)

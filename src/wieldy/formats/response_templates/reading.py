@@ -15,15 +15,15 @@ from wieldy.core.errors import UsageError
 from wieldy.core.messages import Message
 from wieldy.formats.catalogue.harmony import HARMONY
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.nodes import CallId, Flat, Gap, Index, Literal, Name
-from wieldy.formats.reply import Region
+from wieldy.formats.nodes.flat import CallId, Flat, Gap, Index, Literal, Name
 from wieldy.formats.response_templates.call_fields import section_of
 from wieldy.formats.response_templates.expressions import Choice, Edge, Piece, nodes, texts
 from wieldy.formats.response_templates.fields import Field, checked_fields, refused, start_anchor
-from wieldy.formats.section import Section
-from wieldy.formats.turns import Results, Turns, Wrap, WriteReply
-from wieldy.formats.wire import Wire
-from wieldy.formats.wire_ids import WireId, as_given
+from wieldy.formats.turns.turns import Results, Turns, Wrap, WriteReply
+from wieldy.formats.turns.wire_ids import WireId, as_given
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Section
+from wieldy.formats.wires.wire import Wire
 
 _LAYOUT = Gap()
 _NOTES = (

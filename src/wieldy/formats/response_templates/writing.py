@@ -8,16 +8,16 @@ from typing import TypeAlias, TypeGuard
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.formats.format import ChatFormat
-from wieldy.formats.harmony import HarmonyWire
-from wieldy.formats.json_calls import JsonArguments, JsonCall
-from wieldy.formats.nodes import CallId, Flat, Gap, Index, Literal, Name, WithId
-from wieldy.formats.object_notation import ObjectNotation
-from wieldy.formats.python_calls import PythonArguments
-from wieldy.formats.reply import Region
-from wieldy.formats.section import Call, Section
-from wieldy.formats.tagged import Key, TaggedArguments, TypeMark
-from wieldy.formats.turns import Turns
-from wieldy.formats.wire import Wire
+from wieldy.formats.nodes.flat import CallId, Flat, Gap, Index, Literal, Name, WithId
+from wieldy.formats.nodes.json_calls import JsonArguments, JsonCall
+from wieldy.formats.nodes.object_notation import ObjectNotation
+from wieldy.formats.nodes.python_calls import PythonArguments
+from wieldy.formats.nodes.tagged import Key, TaggedArguments, TypeMark
+from wieldy.formats.turns.turns import Turns
+from wieldy.formats.wires.harmony import HarmonyWire
+from wieldy.formats.wires.reply import Region
+from wieldy.formats.wires.section import Call, Section
+from wieldy.formats.wires.wire import Wire
 
 Node: TypeAlias = Flat | Key
 _SPACE = r"\s*"
