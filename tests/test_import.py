@@ -41,6 +41,16 @@ def test_a_name_that_is_not_there_is_said_to_be_missing() -> None:
     )
 
 
+def test_the_modules_that_users_name_are_there_without_importing_them() -> None:
+    assert (
+        run_python(
+            "import wieldy\nprint(wieldy.formats.get('hermes').name, wieldy.testing.ScriptedModel.__name__, "
+            "wieldy.grammar.Grammar.__name__, wieldy.connect.__name__)"
+        )
+        == "hermes ScriptedModel Grammar wieldy.connect"
+    )
+
+
 def test_importing_loads_nothing_that_is_heavy_and_starts_nothing() -> None:
     loaded = run_python(
         "import sys, threading, wieldy\n"

@@ -9,8 +9,8 @@
 
     print(Agent("local", tools=[weather]).run_sync("Do I need an umbrella in Rome?").text)
 
-Everything that a program usually needs is importable from here; `wieldy.connect` and `wieldy.testing` are modules of
-their own.
+Everything that a program usually needs is importable from here; `wieldy.connect`, `wieldy.formats`, `wieldy.grammar`
+and `wieldy.testing` are modules of their own, and are there after `import wieldy`.
 """
 
 from importlib import import_module
@@ -157,7 +157,13 @@ _LOADED_ON_USE = {
 }
 
 
+# Loaded when they are first named, for the same reason.
+_ROOMS = ("connect", "formats", "grammar", "testing")
+
+
 def __getattr__(name: str) -> object:
+    if name in _ROOMS:
+        return import_module(f"wieldy.{name}")
     module = next((module for module, names in _LOADED_ON_USE.items() if name in names), None)
     if module is None:
         raise AttributeError(f"module 'wieldy' has no attribute {name!r}")
@@ -167,4 +173,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_ROOMS})
