@@ -49,27 +49,29 @@ JAMBA = ChatFormat(
         "A space begins every reply; whitespace at the beginning of a text cannot be carried.",
     ),
 )
+HUNYUAN_THINK = Region(
+    open=Literal("<think>"),
+    close=Literal("</think>"),
+    before=Gap(),
+    begin=Gap("\n"),
+    end=Gap("\n"),
+    behind=Gap("\n"),
+)
+HUNYUAN_ANSWER = Region(
+    open=Literal("<answer>"),
+    close=Literal("</answer>"),
+    before=Gap(),
+    begin=Gap("\n"),
+    end=Gap("\n"),
+    behind=Gap(),
+    is_optional=True,
+)
 HUNYUAN = ChatFormat(
     name="hunyuan",
     models="Hunyuan A13B",
     wire=Wire(
-        reasoning=Region(
-            open=Literal("<think>"),
-            close=Literal("</think>"),
-            before=Gap(),
-            begin=Gap("\n"),
-            end=Gap("\n"),
-            behind=Gap("\n"),
-        ),
-        content=Region(
-            open=Literal("<answer>"),
-            close=Literal("</answer>"),
-            before=Gap(),
-            begin=Gap("\n"),
-            end=Gap("\n"),
-            behind=Gap(),
-            is_optional=True,
-        ),
+        reasoning=HUNYUAN_THINK,
+        content=HUNYUAN_ANSWER,
         calls=_between(*_TOOL_CALLS, arguments=JsonCall()),
     ),
     turns=ready_turns.HUNYUAN,

@@ -1,12 +1,12 @@
 """Hunyuan's dense models: the name as bare text, then JSON in a fence, as DeepSeek V3 has it but between tags."""
 
+from wieldy.formats.catalogue.arrays import HUNYUAN_ANSWER, HUNYUAN_THINK
 from wieldy.formats.format import ChatFormat
 from wieldy.formats.nodes.flat import Gap, Literal, Name
 from wieldy.formats.nodes.json_calls import JsonArguments
 from wieldy.formats.turns import tool_lists
 from wieldy.formats.turns.ready.wrapping import RESPONSE, together, words
 from wieldy.formats.turns.turns import Slot, ToolSection, Turns, Wrap
-from wieldy.formats.wires.reply import Region
 from wieldy.formats.wires.section import Call, Section
 from wieldy.formats.wires.wire import Wire
 
@@ -37,23 +37,8 @@ HUNYUAN_DENSE = ChatFormat(
     name="hunyuan-dense",
     models="Hunyuan 0.5B to 7B, Hy-Embodied",
     wire=Wire(
-        reasoning=Region(
-            open=Literal("<think>"),
-            close=Literal("</think>"),
-            before=Gap(),
-            begin=Gap("\n"),
-            end=Gap("\n"),
-            behind=Gap("\n"),
-        ),
-        content=Region(
-            open=Literal("<answer>"),
-            close=Literal("</answer>"),
-            before=Gap(),
-            begin=Gap("\n"),
-            end=Gap("\n"),
-            behind=Gap(),
-            is_optional=True,
-        ),
+        reasoning=HUNYUAN_THINK,
+        content=HUNYUAN_ANSWER,
         calls=Section(
             open=(Literal("<tool_calls>"),),
             call=Call(
