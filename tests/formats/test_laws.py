@@ -5,7 +5,7 @@ import random
 import re
 
 import pytest
-from format_cases import TOOLS, changed, literals, messages
+from format_cases import TOOLS, arguments, changed, literals, messages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -205,6 +205,20 @@ def test_a_reply_that_was_cut_off_has_no_call_that_the_whole_has_not(name: str, 
         calls = get(name).parse(text[:end], TOOLS, prompt="").calls
         executable = [call.arguments for call in calls if isinstance(call, ToolCall)]
         assert executable == whole[: len(executable)]
+
+
+@every_format
+@settings(max_examples=15, deadline=None)
+@given(data=st.data(), seed=seeds)
+def test_one_call_that_was_cut_off_is_one_call_at_most(name: str, data: st.DataObject, seed: int) -> None:
+    chance = random.Random(seed)
+    called = data.draw(st.sampled_from(sorted(arguments)))
+    call = ToolCall(id="call_0", name=called, arguments=data.draw(arguments[called]))
+    text = get(name).render_reply(Message.assistant(calls=[call]), TOOLS)
+
+    for end in {chance.randrange(len(text) + 1) for _ in range(15)}:
+        reply = get(name).parse(text[:end], TOOLS, prompt="")
+        assert len(reply.calls) <= 1, text[:end]
 
 
 @every_format

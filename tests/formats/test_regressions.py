@@ -186,3 +186,21 @@ def test_what_begins_or_ends_anything_is_only_letters_where_users_write_it(name:
         plain = get(name).render([Message.user("ab"), Message.assistant("c")])
         written = get(name).render([Message.user(f"a{control}b"), Message.assistant("c")])
         assert written.count(control) == plain.count(control), control
+
+
+@pytest.mark.parametrize(("name", "opening"), [("qwen3-coder", "<tool_call>"), ("seed-oss", "<seed:tool_call>")])
+@pytest.mark.parametrize("rest", ["<function=", "<function=gl", "now: <function=glob>\n</function>\n", " \n", "<func"])
+def test_a_call_of_two_opening_marks_that_cannot_be_read_is_one_call(name: str, opening: str, rest: str) -> None:
+    reply = read(name, f"I look.\n\n{opening}\n{rest}")
+
+    assert [(type(call), getattr(call, "text", "")) for call in reply.calls] == [
+        (InvalidToolCall, f"{opening}\n{rest}")
+    ]
+
+
+def test_behind_a_call_that_cannot_be_read_the_next_one_is_found() -> None:
+    broken, whole = "<tool_call>\nnow: <function=", f"<tool_call>\n{GLOB}</tool_call>"
+
+    assert calls(read("qwen3-coder", f"{broken}</tool_call>\n{whole}")) == [None, ("glob", {"pattern": "*.md"})]
+    assert calls(read("qwen3-coder", f"{broken}{whole}")) == [None, ("glob", {"pattern": "*.md"})]
+    assert calls(read("qwen3-coder", f"<tool_call>\n{whole}")) == [None, ("glob", {"pattern": "*.md"})]

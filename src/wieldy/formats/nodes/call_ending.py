@@ -7,6 +7,7 @@ call is over. Deliberately not here: what a model did not write to its end, whic
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from wieldy.formats.nodes.flat import Arguments, Around, CallId, Flat, Gap, Literal, Name, WithId, parts_of
 from wieldy.formats.reading.pattern import SPACE, Either, Group, Part, Pattern
@@ -59,10 +60,38 @@ class CallEnding:
             raise source.error(described(self._close))
 
 
-def optional_opener(nodes: Sequence[Flat]) -> tuple[str, ...]:
-    """The spellings of the mark that should stand first and may be missing; what all begin with if there is none."""
-    first = next((node for node in nodes if not isinstance(node, Gap)), None)
-    return first.spellings if isinstance(first, Literal) and not first.required else ("",)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opener:
+    """The mark that should stand first in a call and may be missing.
+
+    Attributes:
+        spellings: How it may be spelled.
+        pattern: Where it stands.
+        followed_by: The spellings of the next mark, with which a call may begin too.
+    """
+
+    spellings: tuple[str, ...]
+    pattern: Pattern
+    followed_by: tuple[str, ...]
+
+    def begins(self, head: str) -> bool:
+        """Whether it stands first in the text of a head."""
+        return head.lstrip().startswith(self.spellings)
+
+
+def optional_opener(head: Sequence[Flat], first_marks: tuple[str, ...], tokens: frozenset[str]) -> Opener | None:
+    """The mark that should stand first in a head and may be missing; None if there is none.
+
+    Args:
+        head: What stands before the arguments.
+        first_marks: All with which a call may begin, in order.
+        tokens: The special tokens that are marked in the source.
+    """
+    first = next((node for node in head if not isinstance(node, Gap)), None)
+    if not isinstance(first, Literal) or first.required:
+        return None
+    pattern = Pattern((SPACE, *replace(first, required=True).parts(tokens)))
+    return Opener(spellings=first.spellings, pattern=pattern, followed_by=first_marks[len(first.spellings) :])
 
 
 def described(nodes: Sequence[Flat]) -> str:

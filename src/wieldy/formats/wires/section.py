@@ -203,7 +203,7 @@ class SectionReader:
             CallEnding(call.arguments, section.around(names, tokens=tokens, marks=marks, may_stop=may_stop))
             for may_stop in (False, True)
         )
-        self._opener = optional_opener(call.head)
+        self._opener = optional_opener(call.head, first_of_call, tokens)
         last = [node for node in call.close if isinstance(node, Literal) and node.required][-1:]
         self._ends = tuple(literal for literal in _marks(last, tokens) if len(literal) > 1)
         openers = [literal for literal in (*first_of_call, *closing, *self.literals, *marks) if len(literal) > 1]
@@ -311,7 +311,7 @@ class SectionReader:
         except WireError as error:
             yield from source.tell(error)
             if source.position == start:
-                source.take(min(source.at + 1, len(source.text)))
+                yield from self._take_beginning(source)
             closed = yield from self._recover(source)
             if not self._mended(source, sink, call, closed):
                 call.fail(error)
@@ -336,12 +336,21 @@ class SectionReader:
             raise source.error(described(self._section.call.head))
         groups = head.groupdict()
         call.provider_id = groups.get("id")
-        is_opened = source.take(head.end()).lstrip().startswith(self._opener)
+        taken = source.take(head.end())
+        is_opened = self._opener is None or self._opener.begins(taken)
         if "name" in groups:
             call.named(groups["name"])
         call.begin_arguments()
         yield from (self._opened if is_opened else self._unopened).read(source, call)
         call.close()
+
+    def _take_beginning(self, source: Source) -> Reading[None]:
+        """Takes the beginning of a call whose head cannot be read, so that it is not found again as another call's."""
+        opened = (yield from self._opener.pattern.look(source)) if self._opener else None
+        source.take(opened.end() if opened else min(source.at + 1, len(source.text)))
+        if self._opener and opened and (yield from _skip_to(source, self._recovery)):
+            second = next((mark for mark in self._opener.followed_by if source.text.startswith(mark, source.at)), "")
+            source.take(source.at + len(second))
 
     def _give_up(self, source: Source, sink: Sink, error: WireError) -> Reading[None]:
         source.begin("call")
