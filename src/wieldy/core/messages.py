@@ -136,6 +136,10 @@ def messages_from(messages: str | Iterable[Message | Mapping[str, Any]]) -> tupl
     """
     if isinstance(messages, str):
         return (Message.user(messages),)
+    # Callers' conversations are untyped, and one message instead of a list is a likely mistake.
+    if isinstance(messages, Mapping) or not isinstance(messages, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        found = type(cast("object", messages)).__name__
+        raise UsageError(f"Expected messages as a list, or one text from the user, found {found}.")
     return tuple(
         message if isinstance(message, Message) else _message_from_dict(index, message)
         for index, message in enumerate(messages)
@@ -145,16 +149,16 @@ def messages_from(messages: str | Iterable[Message | Mapping[str, Any]]) -> tupl
 def _message_from_dict(index: int, message: Mapping[str, Any]) -> Message:
     # The caller's dictionaries are untyped: every field is checked before it is used.
     if not isinstance(message, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise UsageError(f"messages[{index}]: expected a Message or a dictionary, found {type(message).__name__}")
+        raise UsageError(f"messages[{index}]: expected a Message or a dictionary, found {type(message).__name__}.")
     role = message.get("role")
     if role == "developer":
         role = "system"
     if role not in ROLES:
-        raise UsageError(f"messages[{index}]: expected a role of {', '.join(ROLES)}, found {role!r}")
+        raise UsageError(f"messages[{index}]: expected a role of {', '.join(ROLES)}, found {role!r}.")
     if role == "tool":
         call_id = message.get("tool_call_id")
         if not isinstance(call_id, str):
-            raise UsageError(f"messages[{index}]: a tool message needs the 'tool_call_id' of the call it answers")
+            raise UsageError(f"messages[{index}]: a tool message needs the 'tool_call_id' of the call it answers.")
         content = "".join(part.text for part in _content_parts(index, message) if isinstance(part, TextPart))
         return Message.tool(ToolResult(tool_call_id=call_id, content=content))
     parts = list(_content_parts(index, message))
@@ -163,7 +167,7 @@ def _message_from_dict(index: int, message: Mapping[str, Any]) -> Message:
         parts.insert(0, ReasoningPart(text=reasoning))
     calls: object = message.get("tool_calls") or []
     if not isinstance(calls, list | tuple):
-        raise UsageError(f"messages[{index}]: expected 'tool_calls' to be a list, found {type(calls).__name__}")
+        raise UsageError(f"messages[{index}]: expected 'tool_calls' to be a list, found {type(calls).__name__}.")
     parts += [_call_from_dict(index, call) for call in cast("Sequence[Any]", calls)]
     return Message(role=role, parts=tuple(parts))
 
@@ -176,7 +180,7 @@ def _content_parts(index: int, message: Mapping[str, Any]) -> Iterable[Part]:
         yield TextPart(text=content)
         return
     if not isinstance(content, list):
-        raise UsageError(f"messages[{index}]: expected 'content' to be text or a list, found {type(content).__name__}")
+        raise UsageError(f"messages[{index}]: expected 'content' to be text or a list, found {type(content).__name__}.")
     for part in cast("list[Any]", content):
         match part:
             case {"type": "text", "text": str(text)}:
@@ -184,7 +188,7 @@ def _content_parts(index: int, message: Mapping[str, Any]) -> Iterable[Part]:
             case {"type": "image_url", "image_url": {"url": str(url)}}:
                 yield ImagePart(url=url)
             case _:
-                raise UsageError(f"messages[{index}]: expected a 'text' or 'image_url' part, found {part!r}")
+                raise UsageError(f"messages[{index}]: expected a 'text' or 'image_url' part, found {part!r}.")
 
 
 def _call_from_dict(index: int, call: Any) -> AnyCall:
@@ -193,7 +197,7 @@ def _call_from_dict(index: int, call: Any) -> AnyCall:
             pass
         case _:
             raise UsageError(
-                f"messages[{index}]: expected a call with 'id' and 'function' ('name', 'arguments'), found {call!r}"
+                f"messages[{index}]: expected a call with 'id' and 'function' ('name', 'arguments'), found {call!r}."
             )
     return read_call(call_id=call_id, name=name, arguments=arguments, provider_id=call_id)
 

@@ -110,7 +110,7 @@ def test_a_template_that_writes_calls_like_no_format_is_told_what_was_tried() ->
 
 
 @pytest.mark.parametrize(
-    ("calls", "why"), [("", "drops calls"), (EACH + "{{ raise_exception('no') }}{% endfor %}", "refuses calls")]
+    ("calls", "why"), [("", "drops calls"), (EACH + "{{ raise_exception('no') }}{% endfor %}", "refuses calls: no")]
 )
 def test_a_template_without_calls_has_no_format(calls: str, why: str) -> None:
     with pytest.raises(UsageError, match=rf"shows no calls \({why}\)"):

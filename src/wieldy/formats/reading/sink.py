@@ -187,7 +187,7 @@ class OpenCall:
         try:
             arguments = read_object("".join(self._parts))
         except (ValueError, RecursionError) as error:
-            self.fail(WireError(self._sink.source.position, expected="one JSON object", found=f"other text: {error}"))
+            self.fail(WireError(self._sink.source.position, expected="one JSON object", found=f"a fault: {error}"))
             return
         self._complete(self.name, arguments)
 

@@ -101,11 +101,20 @@ def rank(chat_template: TemplateSource | ChatTemplate, formats: Iterable[ChatFor
     shown = [reply for probe in PROBES if (reply := _shown(template, probe)) is not None]
     if not shown:
         raise UsageError(
-            f"The chat template shows no calls ({'; '.join(template.faults)}), so there is nothing to tell its format "
-            "by. Name the format instead."
+            f"The chat template shows no calls ({_why_not(template)}), so there is nothing to tell its format by. Name "
+            "the format instead."
         )
     candidates = [_candidate(format_, shown) for format_ in formats]
     return sorted(candidates, key=lambda candidate: candidate.merits, reverse=True)
+
+
+def _why_not(template: ChatTemplate) -> str:
+    """What the template does with a call instead of showing it, and why if it refuses it."""
+    try:
+        reply_text(template, ONE_CALL)
+    except UsageError as refusal:
+        return f"{'; '.join(template.faults)}: {str(refusal).rpartition('messages: ')[2].rstrip('.')}"
+    return "; ".join(template.faults)
 
 
 def _catalogue() -> tuple[ChatFormat, ...]:

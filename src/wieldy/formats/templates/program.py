@@ -1,7 +1,7 @@
 """Chat templates as programs: compiled and run in Jinja's sandbox with the names that their authors count on.
 
 Templates come with the weights and are other people's programs: they see plain JSON values only and cannot reach Python
-through them. Deliberately not here: what a template is told (`template_dialect`), and a limit on how long one may run,
+through them. Deliberately not here: what a template is told (`dialect`), and a limit on how long one may run,
 which only a process of its own could enforce.
 Source: the environment of `apply_chat_template` in Hugging Face transformers 5.
 """
@@ -50,7 +50,7 @@ class TemplateProgram:
         try:
             self._template = _environment().from_string(source)
         except (TemplateError, RecursionError) as error:
-            raise UsageError(f"The chat template cannot be read: {error or type(error).__name__}.") from error
+            raise UsageError(f"The chat template cannot be read: {_reason(error)}.") from error
 
     @property
     def knows_calls(self) -> bool:
@@ -72,10 +72,15 @@ class TemplateProgram:
         try:
             return self._template.render({**clock, **variables})
         except FAILURES as error:
-            reason = str(error) or type(error).__name__
+            reason = _reason(error)
             if now is None and "strftime_now" in reason:
                 reason = "it asks for the date; pass now="
             raise UsageError(f"The model's chat template refuses these messages: {reason}.") from error
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, as the end of a sentence."""
+    return str(error).rstrip(".") or type(error).__name__
 
 
 class _Generation(Extension):
