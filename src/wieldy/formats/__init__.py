@@ -4,8 +4,9 @@
 All four come from the same tree of nodes. A format of your own is a `ChatFormat` made of the nodes that are importable
 from here. Pure: text in, events out.
 
-To understand a format, read `reading.source` and `reading.pattern`, then `nodes.flat`, `wires.section`, `wires.wire` and
-`format`, and `catalogue.hermes` beside them.
+To understand a format, begin with one: `catalogue.hermes`, and `format`, which says what can be done with it. Then what
+it is made of: `nodes.flat`, `nodes.json_calls`, `wires.section`, `wires.wire`. Then how it is read: `reading.source`,
+`reading.pattern`, `reading.sink`, `wires.reply_reader`.
 """
 
 from importlib import import_module

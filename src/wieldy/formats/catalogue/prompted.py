@@ -9,7 +9,7 @@ from wieldy.formats.wires.wire import Wire
 
 MARKERS = ChatFormat(
     name="markers",
-    models="any model, by prompt: [[name(key=value)]]",
+    models="Any model, by prompt: [[name(key=value)]]",
     wire=Wire(
         calls=Section(
             before=Gap("\n"),

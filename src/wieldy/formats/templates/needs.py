@@ -1,6 +1,6 @@
 """What a chat template must be told otherwise than by the usual dictionaries, in a few words each.
 
-Deliberately not here: finding it out (`template_search`), and what is lost all the same (`template_faults`).
+Deliberately not here: finding it out (`search`), and what is lost all the same (`faults`).
 """
 
 from __future__ import annotations

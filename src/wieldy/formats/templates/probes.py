@@ -1,7 +1,7 @@
 """Probes: small conversations that show how a chat template writes a reply.
 
 A reply's text is what the template adds when the reply follows: the rendering with it, less the rendering up to the
-generation prompt. Deliberately not here: what follows from it (`template_faults`, `detection`).
+generation prompt. Deliberately not here: what follows from it (`faults`, `detection`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Finds out in which dialect a chat template is to be told of calls: by telling it of one in each.
 
-Deliberately not here: what a template leaves out whatever it is told (`template_faults`).
+Deliberately not here: what a template leaves out whatever it is told (`faults`).
 """
 
 from __future__ import annotations

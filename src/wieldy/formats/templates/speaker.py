@@ -1,7 +1,7 @@
 """One chat template, told of conversations in one dialect.
 
 The only place where messages become the variables of a template's program. Deliberately not here: which dialect a
-template wants (`template_search`), and what it has lost (`template`).
+template wants (`search`), and what it has lost (`template`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A model's own chat template: messages as the text that the model was trained on.
 
-Templates differ in what they must be told (`template_dialect`); which way is right for one is found out once, by
+Templates differ in what they must be told (`dialect`); which way is right for one is found out once, by
 probes. Control tokens, such as the one that ends a turn, are the template's to write: in a message, and so in a tool's
 result, they are only text. Deliberately not here: reading what a model writes back, and where templates are kept.
 Source: the conventions of `apply_chat_template` (Hugging Face transformers 5).
