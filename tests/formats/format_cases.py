@@ -50,8 +50,8 @@ TOOLS = [
 
 tame = st.text("abc XYZ019.,é日", max_size=12).map(str.strip)
 """Text without marks, quotes or brackets, and without whitespace at its ends."""
-strings = st.text("ab09 \"'\\\n\t<>/{}()[]=,:;|&#`é日😀", max_size=10)
-"""What arguments may be: everything that quoting and brackets are made of."""
+strings = st.text("ab09 \"'\\\n\t<>/{}()[]=,:;&#`é日😀", max_size=10)
+"""What arguments may be: everything that quoting and brackets are made of, but no bars, which would spell Gemma's quote."""
 integers = st.integers(-(10**20), 10**20)
 
 arguments = {
