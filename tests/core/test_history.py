@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from wieldy.core.calls import InvalidToolCall, ToolCall, ToolResult
 from wieldy.core.errors import HistoryError
-from wieldy.core.history import check_history
+from wieldy.core.history import check_history, results_in_order_of_calls
 from wieldy.core.messages import ImagePart, Message, ReasoningPart, TextPart
 
 SYSTEM, USER, ANSWER = Message.system("Be brief."), Message.user("Hello"), Message.assistant("Hi")
@@ -120,3 +120,14 @@ def test_a_history_that_lost_one_result_is_never_taken(turns, data):
     del messages[data.draw(st.sampled_from(places))]
     with pytest.raises(HistoryError):
         check_history(messages)
+
+
+def test_results_stand_in_the_order_of_the_calls_that_they_answer() -> None:
+    calls = [ToolCall(id=name, name="f", arguments={}) for name in "abc"]
+    results = {name: Message.tool(ToolResult(tool_call_id=name, content=name)) for name in "abc"}
+    before, said = [Message.user("hi"), Message.assistant(calls=calls)], Message.assistant("done")
+
+    mixed = results_in_order_of_calls([*before, results["c"], results["a"], results["b"], said])
+
+    assert mixed == (*before, results["a"], results["b"], results["c"], said)
+    assert results_in_order_of_calls(mixed) == mixed

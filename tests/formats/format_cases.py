@@ -51,7 +51,7 @@ TOOLS = [
 tame = st.text("abc XYZ019.,é日", max_size=12).map(str.strip)
 """Text without marks, quotes or brackets, and without whitespace at its ends."""
 strings = st.text("ab09 \"'\\\n\t<>/{}()[]=,:;&#`é日😀", max_size=10)
-"""What arguments may be: everything that quoting and brackets are made of, but no bars, which would spell Gemma's quote."""
+"""What arguments may be: everything that quoting and brackets are made of, but no bar, which spells a mark."""
 integers = st.integers(-(10**20), 10**20)
 
 arguments = {

@@ -10,6 +10,7 @@ answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from wieldy.core.calls import InvalidToolCall, ToolCall, ToolResult
 from wieldy.core.errors import HistoryError
@@ -99,6 +100,23 @@ class _CallLedger:
                 f"Expected the results of {', '.join(map(repr, self._open))} (called in {self._places[self._open[0]]}) "
                 f"{before}, found none. Answer every call, if need be with an error result."
             )
+
+
+def results_in_order_of_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The same messages, the results that follow one another in the order of the calls that they answer.
+
+    Where results have no ids they are matched by their order, so another order would be another answer.
+    """
+    order = {call.id: index for index, call in enumerate(call for message in messages for call in message.calls)}
+    told: list[Message] = []
+    for has_result, together in groupby(messages, key=lambda message: message.result is not None):
+        found = list(together)
+        told += (
+            sorted(found, key=lambda m: order.get(m.result.tool_call_id, -1) if m.result else -1)
+            if has_result
+            else found
+        )
+    return tuple(told)
 
 
 def _check_parts(where: str, message: Message) -> None:

@@ -78,8 +78,16 @@ class ChatFormat:
                 for the family's. Above 1 a call's arguments come as one delta when it is complete.
 
         Raises:
-            UsageError: One of the tools is none.
+            UsageError: One of the tools is none, or an option has a value that it does not know.
         """
+        if calls_in_reasoning not in (None, "text", "calls"):
+            raise UsageError(f'Expected calls_in_reasoning to be "text" or "calls", found {calls_in_reasoning!r}.')
+        if repair not in (None, 1, 2, 3):
+            raise UsageError(f"Expected a level of repair from 1 to 3, found {repair!r}.")
+        if isinstance(special_tokens, str):
+            raise UsageError(
+                f"Expected special_tokens to be a collection of tokens, found the text {special_tokens!r}."
+            )
         index, tokens = ToolIndex(tools), frozenset(special_tokens)
         options = ReadOptions(
             start=self.wire.start(prompt),

@@ -1,12 +1,14 @@
 """Arguments between marks: typed on the wire, quoted, with missing closes, and what grammars allow for them."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from wieldy.core.calls import InvalidToolCall, ToolCall
+from wieldy.core.errors import UsageError
 from wieldy.core.messages import Message
-from wieldy.formats import get
+from wieldy.formats import Call, Gap, Key, Literal, Name, Section, TaggedArguments, Wire, get
 from wieldy.grammar import Matcher, Tokenizer
 
 
@@ -160,3 +162,37 @@ def test_an_argument_that_stands_there_twice_makes_the_call_invalid() -> None:
 
     assert isinstance(found, InvalidToolCall)
     assert "each argument once" in found.error
+
+
+class TestDefinitions:
+    """Whoever writes a format of their own hears at once what is missing."""
+
+    @pytest.mark.parametrize(
+        ("fields", "missing"),
+        [
+            ({"open": (Literal("<a>"),), "close": (Literal("</a>"),)}, "one Key"),
+            ({"open": (Key(), Literal("=")), "close": (Literal(";"),)}, "one Key"),
+            ({"open": (Literal("<"), Key(), Literal(">")), "close": ()}, "`close`"),
+            ({"open": (Literal("<"), Key(), Literal(">")), "close": (Literal("/"),), "types": "name"}, "TypeMark"),
+        ],
+    )
+    def test_arguments_that_could_not_be_read_are_refused_when_they_are_defined(
+        self, fields: dict[str, Any], missing: str
+    ) -> None:
+        with pytest.raises(UsageError, match=missing):
+            TaggedArguments(**fields)
+
+    def test_a_key_ends_where_the_mark_behind_it_begins(self) -> None:
+        arguments = TaggedArguments(
+            open=(Literal("@arg "), Key(), Literal("@")), close=(Literal("@end@"),), between=Gap("\n"), after=Gap("\n")
+        )
+        head = (Literal("<call "), Name(), Literal(">\n"))
+        own = replace(
+            get("hermes"),
+            wire=Wire(calls=Section(call=Call(head=head, arguments=arguments, close=(Literal("</call>"),)))),
+        )
+        call = ToolCall(id="call_0", name="f", arguments={"opt": "null", "path": ""})
+
+        text = own.render_reply(Message.assistant(calls=[call]))
+
+        assert [read.arguments for read in own.parse(text).calls if isinstance(read, ToolCall)] == [call.arguments]

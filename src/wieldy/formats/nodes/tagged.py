@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOfThese
 from typing import TypeAlias
 
 from wieldy.core.calls import ToolDefinition
+from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.formats.events import escaped
 from wieldy.formats.nodes.flat import Around, Gap, Literal, Reader, WrittenCall, first_literals, marked
@@ -86,6 +88,21 @@ class TaggedArguments:
     before: Gap = NO_LAYOUT
     after: Gap = NO_LAYOUT
     quotes: Quotes | None = None
+
+    def __post_init__(self) -> None:
+        """Whoever writes a format hears at once what its arguments lack.
+
+        Raises:
+            UsageError: There is not one key behind a mark, no closing mark, or a type mark without `types`.
+        """
+        keys = [index for index, node in enumerate(self.open) if isinstance(node, Key)]
+        marks = [index for index, node in enumerate(self.open) if isinstance(node, Literal) and node.required]
+        if len(keys) != 1 or not marks or marks[0] > keys[0]:
+            raise UsageError(f"`open` of tagged arguments needs a mark and behind it one Key(), found {self.open!r}.")
+        if not any(isinstance(node, Literal) and node.required for node in self.close):
+            raise UsageError(f"`close` of tagged arguments needs a mark that must stand there, found {self.close!r}.")
+        if (self.types == "none") == any(isinstance(node, TypeMark) for node in self.open):
+            raise UsageError("Tagged arguments need a TypeMark() in `open` exactly where `types` says what it tells.")
 
     def write(self, call: WrittenCall) -> str:
         """All arguments in the order of the schema."""
@@ -321,10 +338,12 @@ def _decoded(text: str, expected: Expected, mark: str | None) -> JsonValue:
 
 def _open_parts(nodes: tuple[TagNode, ...], tokens: frozenset[str], names: Part | None) -> tuple[Part, ...]:
     parts: list[Part] = []
-    for node in nodes:
+    for node, behind in zip(nodes, (*nodes[1:], None), strict=True):
         match node:
             case Key(allowed=allowed):
-                parts.append(Group("key", (names or Run(allowed),)))
+                # A key ends where the mark behind it begins, whatever else it may be written with.
+                end = re.escape(behind.text[0]) if isinstance(behind, Literal) and allowed.startswith("^") else ""
+                parts.append(Group("key", (names or Run(allowed + end),)))
             case TypeMark():
                 parts.append(Group("type", (Run("a-z", at_most=9),)))
             case Literal() | Gap():

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from wieldy.core.calls import AnyCall, InvalidToolCall, ToolDefinition
+from wieldy.core.history import results_in_order_of_calls
 from wieldy.core.messages import ImagePart, Message, TextPart
 
 AnyTool: TypeAlias = ToolDefinition | Mapping[str, Any]
@@ -52,7 +53,8 @@ def tools_written(tools: Sequence[AnyTool], dialect: Dialect) -> list[Any]:
 
 def messages_written(messages: Sequence[Message], dialect: Dialect) -> list[dict[str, Any]]:
     """The messages as the dictionaries that the template reads."""
-    told = messages if dialect.system else _without_system(messages)
+    ordered = results_in_order_of_calls(messages)
+    told = ordered if dialect.system else _without_system(ordered)
     ids, names = _call_ids(messages, dialect), {call.id: call.name or "" for m in messages for call in m.calls}
     return [_message(message, dialect, ids, names) for message in told]
 
