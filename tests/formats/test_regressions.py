@@ -204,3 +204,18 @@ def test_behind_a_call_that_cannot_be_read_the_next_one_is_found() -> None:
     assert calls(read("qwen3-coder", f"{broken}</tool_call>\n{whole}")) == [None, ("glob", {"pattern": "*.md"})]
     assert calls(read("qwen3-coder", f"{broken}{whole}")) == [None, ("glob", {"pattern": "*.md"})]
     assert calls(read("qwen3-coder", f"<tool_call>\n{whole}")) == [None, ("glob", {"pattern": "*.md"})]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kimi-k2", "<|tool_calls_section_begin|><|tool_call_be"),
+        ("kimi-k2", "<|tool_calls_section_begin|>glob<|tool_calls_section_end|>"),
+        ("mistral-v3", "[TOOL_CALLS] ["),
+        ("claude-2", "<function_calls>\nglob"),
+    ],
+)
+def test_a_section_without_a_call_is_one_call_with_its_whole_text(name: str, text: str) -> None:
+    reply = read(name, f"I look.\n\n{text}")
+
+    assert [(type(call), getattr(call, "text", "")) for call in reply.calls] == [(InvalidToolCall, text)]

@@ -250,6 +250,7 @@ class SectionReader:
             yield from self._give_up(source, sink, source.error(described(self._section.open)))
             return
         source.begin("markup")
+        source.recorded = []
         if not source.take(opening.end()).strip():
             yield from self._read_without_section(source, sink)
             return
@@ -289,8 +290,10 @@ class SectionReader:
             is_whole = is_whole and source.at == len(source.text)
             if not (yield from self._skip_noise(source)):
                 break
+        recorded, source.recorded = source.recorded, None
         if noise and sink.calls == calls:
-            sink.open_call().fail(noise)
+            call, source.recorded = sink.open_call(), recorded
+            call.fail(noise)
         elif noise:
             sink.problem(noise)
         return is_whole
