@@ -226,6 +226,8 @@ def test_show_has_examples_a_grammar_and_what_is_lost(here: Here) -> None:
     for_people = here("formats", "show", "qwen3-coder").stdout
     assert "What does not round-trip" in for_people
     assert "    <function=get_weather>" in for_people
+    assert "start: " not in for_people
+    assert "start: " in here("formats", "show", "qwen3-coder", "--grammar").stdout
 
 
 @pytest.mark.parametrize("name", names())

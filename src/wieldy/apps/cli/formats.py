@@ -47,8 +47,13 @@ def list_formats(*, json: JsonOption = False) -> None:
 
 
 @app.command(cls=JsonCommand)
-def show(name: NameArgument, *, json: JsonOption = False) -> None:
-    """Show what a format looks like, its grammar for one tool, and what its wire does not carry."""
+def show(
+    name: NameArgument,
+    *,
+    grammar: Annotated[bool, typer.Option("--grammar", help="Also print the grammar for one tool.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Show what a format looks like, and what its wire does not carry."""
     from wieldy.apps.cli.formats_probes import portrait_of  # noqa: PLC0415
     from wieldy.apps.cli.formats_view import portrait_to_json, show_portrait  # noqa: PLC0415
     from wieldy.formats import get  # noqa: PLC0415
@@ -57,7 +62,7 @@ def show(name: NameArgument, *, json: JsonOption = False) -> None:
     if json:
         print_json(portrait_to_json(portrait))
     else:
-        show_portrait(out(), portrait)
+        show_portrait(out(), portrait, with_grammar=grammar)
 
 
 @app.command(cls=JsonCommand)

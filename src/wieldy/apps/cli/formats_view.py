@@ -35,8 +35,8 @@ def portrait_to_json(portrait: Portrait) -> JsonObject:
     }
 
 
-def show_portrait(terminal: Terminal, portrait: Portrait) -> None:
-    """Print a format's portrait."""
+def show_portrait(terminal: Terminal, portrait: Portrait, *, with_grammar: bool) -> None:
+    """Print a format's portrait; its grammar, which is for engines more than for people, only if asked for."""
     format_ = portrait.format
     terminal.block(Text.assemble((format_.name, "bold"), f"  {format_.models}"))
     for remark in format_.notes:
@@ -44,16 +44,21 @@ def show_portrait(terminal: Terminal, portrait: Portrait) -> None:
     for name, text in portrait.examples.items():
         _heading(terminal, name[0].upper() + name[1:])
         terminal.block(Text(neutralise(text)), first="    ", rest="    ")
-    _heading(terminal, "Grammar for one tool (llguidance's Lark)")
-    if portrait.grammar:
-        terminal.block(Text(neutralise(portrait.grammar.rstrip())), first="    ", rest="    ")
-    else:
-        terminal.block(Text(neutralise(portrait.no_grammar_because), style="yellow"), first="    ", rest="    ")
+    if with_grammar:
+        _show_grammar(terminal, portrait)
     _heading(terminal, "What does not round-trip")
     if not portrait.losses:
         terminal.block(Text("Everything that was tried comes back."), first="    ", rest="    ")
     for loss in portrait.losses:
         terminal.block(Text(neutralise(f"{loss.of}: {'; '.join(loss.lost)}")), first="  · ", rest="    ")
+
+
+def _show_grammar(terminal: Terminal, portrait: Portrait) -> None:
+    _heading(terminal, "Grammar for one tool (llguidance's Lark)")
+    if portrait.grammar:
+        terminal.block(Text(neutralise(portrait.grammar.rstrip())), first="    ", rest="    ")
+    else:
+        terminal.block(Text(neutralise(portrait.no_grammar_because), style="yellow"), first="    ", rest="    ")
 
 
 def show_rendering(terminal: Terminal, text: str) -> None:
