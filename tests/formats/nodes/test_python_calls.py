@@ -170,7 +170,8 @@ def test_a_comma_may_be_missing_before_a_name() -> None:
 def test_calls_may_be_laid_out_over_many_lines() -> None:
     text = "[\n  get_weather(\n    city='Paris',\n    days = 2,\n  ),\n  take(value={\n'a': 1}),\n]"
 
-    assert [call.name for call in read(text, "pythonic").calls] == ["get_weather", "take"]
+    made = [(call.name, call.arguments) for call in read(text, "pythonic").calls if isinstance(call, ToolCall)]
+    assert made == [("get_weather", {"city": "Paris", "days": 2}), ("take", {"value": {"a": 1}})]
 
 
 class TestTextWithoutQuotes:
@@ -182,10 +183,9 @@ class TestTextWithoutQuotes:
         [
             ("get_weather(city=Paris, days=2)", {"city": "Paris", "days": 2}),
             ("get_weather(city=Paris, France, days=2)", {"city": "Paris, France", "days": 2}),
-            ("get_weather(city=Paris (France))", {"city": "Paris (France)"}),
             ("get_weather(city=2)", {"city": "2"}),
             ("get_weather(city=True )", {"city": "True"}),
-            ("get_weather(days=two)", {"days": "two"}),
+            ("get_weather(days=2.5)", {"days": 2.5}),
             ("get_weather(city=it's)", {"city": "it's"}),
             ("take(value=2)", {"value": 2}),
             ("take(value=two)", {"value": "two"}),
@@ -198,7 +198,43 @@ class TestTextWithoutQuotes:
     def test_needs_a_name_before_it_and_an_end(self) -> None:
         assert "expected a string in quotes" in arguments("get_weather(Paris)", "markers")
         assert "expected a value" in arguments("get_weather(city=)", "markers")
-        assert "the end of the call" in arguments("get_weather(city=Paris (France)", "markers")
+        assert "the end of the call" in arguments("get_weather(city=Paris", "markers")
+
+    @pytest.mark.parametrize("name", ["pythonic", "markers"])
+    @pytest.mark.parametrize(
+        ("call", "error"),
+        [
+            ("get_weather(city=lookup('x'))", "expected a string in quotes, a number"),
+            ("get_weather(city=lookup('x'), days=2)", "found 'lookup('"),
+            ("get_weather(city=Paris (France))", "found 'Paris ('"),
+            ("take(value=lookup())", "found 'lookup('"),
+            ("get_weather(days=two)", "expected a value of type integer, found 'two'"),
+            ("get_weather(days=1+1)", "expected a value of type integer, found '1+1'"),
+            ("get_weather(days=1city=2)", "found '1city=2'"),
+            ("add(a=1b=2.5)", "expected a value of type integer or number, found '1b=2.5'"),
+            ("add(a=b, list=c)", "found 'b'"),
+            ("add(list=c)", "expected a value of type array, found 'c'"),
+            ("add(choice=c)", "expected a value of type integer or null, found 'c'"),
+            ("add(nothing=c)", "for nothing fits"),
+            ("add(a=" + "x" * 9000 + ")", "found 'xxxxxxxxxxxxxxxxxxxxxxxx'"),
+        ],
+    )
+    def test_is_never_an_expression_or_a_value_of_another_kind(self, name: str, call: str, error: str) -> None:
+        add = tool(
+            "add",
+            {
+                "a": {"type": "number"},
+                "b": {"type": "number"},
+                "list": {"type": "array"},
+                "choice": {"enum": [1, None]},
+                "nothing": False,
+            },
+        )
+
+        found = arguments(call, name, [WEATHER, ANY, add])
+
+        assert isinstance(found, str)
+        assert error in found
 
 
 class TestListsWithoutAMark:

@@ -2,7 +2,8 @@
 
 Literals only, in Python's spelling or in JSON's. Arguments without a name get the names of the tool's schema in order.
 A text that stands there without quotes is an error, or where a format says so it is read to the end of the argument and
-decoded by the schema.
+decoded by the schema. Never is it an expression, which nobody here evaluates: with parentheses, or where the schema
+takes no text and it spells nothing else, it is an error in every format.
 """
 
 from __future__ import annotations
@@ -23,16 +24,18 @@ from wieldy.formats.reading.literals import LiteralSyntax, read_literal, scalar_
 from wieldy.formats.reading.pattern import SPACE, Either, Group, Part, Pattern, Run
 from wieldy.formats.reading.python_strings import python_string_shape, read_python_string, write_python_string
 from wieldy.formats.reading.sink import OpenCall
-from wieldy.formats.reading.source import Reading, Source
+from wieldy.formats.reading.source import Reading, Source, WireError
 from wieldy.formats.shape import Exact, InOrder, Json, Shape, in_order
 from wieldy.formats.values.expected import Expected
 from wieldy.formats.values.values import decode, in_schema_order
 
 BareText: TypeAlias = Literal["refused", "text"]
-"""What a text without quotes is: an error, or a text that the schema decodes."""
+"""What a text without quotes is: an error, or a text that the schema decodes, if it has no parentheses."""
 
 _NAME = Run(r"^()=,'\"\[\]{}\n", at_most=100)
 _BARE = re.compile(r"[^,()]*")
+_SHOWN = 24
+"""How many characters of a text that was not expected are shown."""
 
 
 def _read_key(source: Source) -> Reading[str]:
@@ -124,7 +127,7 @@ class _PythonReader:
     def __init__(self, bare: BareText) -> None:
         self._bare = bare
         self._names: dict[tuple[str, ...], Pattern] = {}
-        self._next = Pattern((",", SPACE, _NAME, "="))
+        self._next = Pattern((",", SPACE, Either(((_NAME, "="), (")",)))))
 
     def read(self, source: Source, call: OpenCall) -> Reading[None]:
         """Takes everything from one parenthesis to the other."""
@@ -168,14 +171,15 @@ class _PythonReader:
         character = yield from peek(source)
         if takes_bare and character not in _SYNTAX.containers:
             if not (yield from read_python_string(source, out)):
-                out(_decoded((yield from self._read_bare(source)), expected))
+                start = source.position
+                out(_decoded((yield from self._read_bare(source)), expected, start))
             return
         yield from read_literal(source, out, _SYNTAX)
 
     def _read_bare(self, source: Source) -> Reading[str]:
-        """Takes a text without quotes, up to the next argument or the end of the call, parentheses in pairs."""
+        """Takes a text without quotes, up to the next argument or the end of the call."""
         pieces: list[str] = []
-        depth = 0
+        start = source.position
         while True:
             found = _BARE.match(source.text, source.at)
             pieces.append(source.take(found.end()) if found else "")
@@ -185,8 +189,9 @@ class _PythonReader:
                 yield
                 continue
             character = source.text[source.at]
-            depth += {"(": 1, ")": -1}.get(character, 0)
-            if depth < 0 or (character == "," and not depth and (yield from self._next.look(source))):
+            if character == "(":
+                raise WireError(start, expected=_SYNTAX.wanted, found=_shown("".join(pieces) + character))
+            if character == ")" or (yield from self._next.look(source)):
                 break
             pieces.append(source.take(source.at + 1))
         text = "".join(pieces).rstrip()
@@ -203,12 +208,23 @@ class _PythonReader:
             raise source.error("',' or ')'")
 
 
-def _decoded(text: str, expected: Expected) -> str:
-    """A text without quotes as JSON: a literal where the schema takes such a value, otherwise what the schema reads."""
+def _decoded(text: str, expected: Expected, position: int) -> str:
+    """A text without quotes as JSON: a literal where the schema takes such a value, otherwise what the schema reads.
+
+    Raises:
+        WireError: The schema takes no text, and this spells nothing else.
+    """
     scalar = scalar_json(text)
     if scalar is not None and expected.admitted.admits(json.loads(scalar)):
         return scalar
     value = decode(text, expected)
-    if scalar is not None and isinstance(value, str) and "string" not in expected.types:
-        return scalar
+    if isinstance(value, str) and "string" not in expected.types:
+        if scalar is not None:
+            return scalar
+        wanted = f"a value of type {' or '.join(sorted(expected.types)) or 'none, for nothing fits'}"
+        raise WireError(position, expected=wanted, found=_shown(text))
     return json.dumps(value, ensure_ascii=False)
+
+
+def _shown(text: str) -> str:
+    return repr(text[:_SHOWN])
