@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from wieldy.core.errors import UsageError
 from wieldy.formats.values.expected import ANYTHING, Expected, is_same
+from wieldy.formats.values.values import decode
 from wieldy.schema import CompiledSchema
 from wieldy.schema.resolve import ALL_TYPES, accepted_types
 
@@ -206,3 +207,12 @@ def test_whatever_the_validator_accepts_is_admitted(schema: Any, value: Any) -> 
 def test_sameness_is_that_of_json(one: Any, other: Any, same: bool) -> None:
     assert is_same(one, other) is same
     assert is_same(other, one) is same
+
+
+@pytest.mark.parametrize("nullable", [True, False])
+def test_a_keyword_that_json_schema_does_not_have_admits_what_the_validator_accepts(nullable: bool) -> None:
+    schema = {"type": "string", "nullable": nullable}
+
+    assert Expected.of(schema).types == {"string"}
+    assert decode("null", Expected.of(schema)) == "null"
+    assert list(CompiledSchema(schema).violations(None))

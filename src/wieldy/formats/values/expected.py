@@ -106,6 +106,10 @@ class Expected:
     """A place in a tool's schema; `Expected.of` is the whole of it.
 
     Equal only to what was reached in the same way from the same `Expected.of`.
+
+    Keywords that JSON Schema does not have say nothing, as to the validator: `"nullable": true` of OpenAPI 3.0 beside a
+    type admits no null, because the validator would refuse a null that was read because of it. Whoever brings in such
+    schemas writes `"type": ["string", "null"]` instead.
     """
 
     _schema: _Schema
