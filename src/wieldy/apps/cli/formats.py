@@ -14,7 +14,6 @@ from wieldy.apps.cli.failures import JsonCommand
 from wieldy.apps.cli.json_lines import JsonLines, print_json
 from wieldy.apps.cli.options import JsonOption
 from wieldy.apps.cli.terminal import out
-from wieldy.core.errors import UsageError, WieldyError
 
 # What the commands need of `wieldy.formats` is imported when they run, so that `wieldy --help` does not wait for it.
 
@@ -79,16 +78,12 @@ def detect(
 ) -> None:
     """Find the format that a model's chat template writes.
 
-    Ends with 1 if no known format reads what it writes, with 2 if the file is no template.
+    Ends with 1 if no known format reads what it writes or if it takes too much time or memory, with 2 if the file is no
+    template.
     """
-    from wieldy.apps.cli.formats_input import read_template  # noqa: PLC0415
-    from wieldy.formats.templates.detection import detect as detect_format  # noqa: PLC0415
+    from wieldy.apps.cli.formats_detection import find_format  # noqa: PLC0415
 
-    source = read_template(template)
-    try:
-        name = detect_format(source)
-    except UsageError as error:  # a template it is, so the command was used rightly
-        raise WieldyError(str(error)) from error
+    name = find_format(template)
     if json:
         print_json({"name": name})
     else:

@@ -117,6 +117,8 @@ def read_template(place: str) -> ChatTemplate:
 def _is_model_file(path: Path) -> bool:
     if path.suffix.lower() == ".gguf":
         return True
+    if not path.is_file():  # from a pipe, nothing can be read twice
+        return False
     try:
         with path.open("rb") as file:
             return file.read(4) == b"GGUF"

@@ -71,6 +71,8 @@ class _Shown:
 def detect(chat_template: TemplateSource | ChatTemplate, formats: Iterable[ChatFormat] | None = None) -> str:
     """The name of the format that the template's model writes.
 
+    The template is run, without a limit on time or memory: one that is not trusted belongs in a process of its own.
+
     Args:
         chat_template: The template, as it stands in the weights.
         formats: What to choose from; None for the whole catalogue.

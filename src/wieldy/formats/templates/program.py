@@ -27,12 +27,14 @@ FAILURES: Final = (
     ArithmeticError,
     AttributeError,
     LookupError,
-    MemoryError,
     RecursionError,
     TypeError,
     ValueError,
 )
-"""What a template raises that refuses its messages, or was written for others."""
+"""What a template raises that refuses its messages, or was written for others.
+
+No `MemoryError`: it says nothing about the messages, and whoever set a limit has to hear that it was reached.
+"""
 
 
 class TemplateProgram:
@@ -49,7 +51,7 @@ class TemplateProgram:
         self.source = source
         try:
             self._template = _environment().from_string(source)
-        except (TemplateError, RecursionError) as error:
+        except (TemplateError, RecursionError, SyntaxError) as error:  # Python has its own limit on nested blocks
             raise UsageError(f"The chat template cannot be read: {_reason(error)}.") from error
 
     @property

@@ -36,6 +36,8 @@ _CUT: Final = "\ue000CUT HERE\ue001"
 class ChatTemplate:
     """A model's chat template, told of conversations in the way that it needs.
 
+    It is run without a limit on time or memory: one that is not trusted belongs in a process of its own.
+
     Args:
         source: As it stands in the weights. Of several, `tool_use` serves where there are tools, else `default`.
         tokens: The texts of the tokenizer's named tokens that templates write themselves: `bos_token`, `eos_token`.
