@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from wieldy.core.calls import AUTO, InvalidToolCall, ToolCall, ToolChoice
@@ -42,7 +42,7 @@ class ChatFormat:
     models: str
     wire: WireLike
     turns: Turns
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     repair: RepairLevel = 1
 
     @property

@@ -105,14 +105,12 @@ class ReplyPlace:
     """What the writer of a reply has to know about where it stands.
 
     Attributes:
-        is_last: Nothing follows: this is what the model has just written.
         user_follows: A user speaks later on, so that reasoning of this reply is over.
         calls_before: How many calls earlier replies made.
         wire_ids: The ids of this reply's calls on this wire; the results carry the same.
         prefill: What already stands of the reply, as part of the generation prompt; it is not to be written again.
     """
 
-    is_last: bool = True
     user_follows: bool = False
     calls_before: int = 0
     wire_ids: tuple[str, ...] = ()

@@ -248,10 +248,7 @@ JSON_LINES = Each(write=openai_json)
 JSON_ARRAY = Each(write=openai_json, open="[", between=", ", close="]")
 JSON_ARRAY_COMPACT = Each(write=openai_json_compact, open="[", between=",", close="]")
 JSON_ARRAY_SORTED = Each(write=openai_json_sorted, open="[", between=",", close="]")
-JSON_PRETTY = Each(write=openai_json_pretty, between="\n\n")
 FUNCTION_JSON_LINES = Each(write=function_json)
-FUNCTION_JSON_ARRAY = Each(write=function_json, open="[", between=", ", close="]")
-FUNCTION_JSON_PRETTY = Each(write=function_json_pretty, between="\n\n")
 TYPESCRIPT_NAMESPACE = Each(
     write=typescript_type, open="namespace functions {\n\n", between="\n\n", close="\n\n} // namespace functions"
 )

@@ -297,7 +297,6 @@ class _Rendering:
         if index + 1 < len(self._messages):
             following = self._messages[index + 1].role
         place = ReplyPlace(
-            is_last=following is None,
             user_follows=self._last_user > index,
             calls_before=self._calls,
             wire_ids=self._enter_calls(message),

@@ -7,7 +7,7 @@ What cannot be read becomes an `InvalidToolCall` with its text, and reading goes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal as OneOfThese
 
 from wieldy.core.calls import ToolDefinition
@@ -89,7 +89,7 @@ class Section:
     between: tuple[Flat, ...] = ()
     close: tuple[Flat, ...] = ()
     claimed_by: OneOfThese["mark", "name", "any name"] = "mark"
-    at_line_start: bool = field(default=False)
+    at_line_start: bool = False
     most: int | None = None
     pretended: tuple[str, ...] = ()
     stands_together: bool = False
