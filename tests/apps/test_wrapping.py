@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -18,6 +18,7 @@ def wrapped(text: str, *, at: list[int], width: int | None) -> str:
     return "".join([wrap.feed(text[start:end]) for start, end in pairwise(edges)]) + wrap.close()
 
 
+@example("aaaaaaaa\n \ta", [10], 5)
 @given(texts, cuts, st.integers(5, 40))
 def test_the_result_does_not_depend_on_where_the_text_was_cut(text: str, at: list[int], width: int) -> None:
     assert wrapped(text, at=at, width=width) == wrapped(text, at=[], width=width)

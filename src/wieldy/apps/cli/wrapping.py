@@ -50,9 +50,9 @@ class WordWrap:
             self._column, self._blanks = 0, ""
             return "\n"
         if token.isspace():
-            self._blanks += token.expandtabs(4)
+            self._blanks += token
             return ""
-        blanks, self._blanks = self._blanks, ""
+        blanks, self._blanks = self._blanks.expandtabs(4), ""
         end = self._column + len(blanks) + cell_len(token)
         if end > (self._width or end) and self._column:
             self._column = cell_len(token)
