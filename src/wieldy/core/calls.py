@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from wieldy.core.errors import FailureLayer
 from wieldy.core.json import JsonObject, JsonValue, canonical_json
+from wieldy.core.media import FilePart, ImagePart
 
 Effect: TypeAlias = Literal["read", "idempotent", "keyed", "reconcile", "unsafe"]
 """What a call does to the world, and so whether it may be repeated.
@@ -18,6 +19,12 @@ Effect: TypeAlias = Literal["read", "idempotent", "keyed", "reconcile", "unsafe"
 `read` changes nothing; `idempotent` may be repeated; `keyed` is exactly-once when given the same idempotency key;
 `reconcile` can be asked afterwards whether it happened; `unsafe` must never be repeated blindly.
 """
+
+Risk: TypeAlias = Literal["low", "medium", "high"]
+"""How much harm a wrong call can do, in the judgement of the tool's author."""
+
+Trust: TypeAlias = Literal["trusted", "untrusted"]
+"""Whether strangers may have shaped a result. What a model reads from an untrusted source may be an attack on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,15 +116,23 @@ class ToolResult:
     Attributes:
         content: What the model reads.
         structured_content: The same as JSON, where the tool gave JSON.
+        parts: Images and files that belong to it.
         is_error: Whether the call failed; `content` then says what to do.
         layer: Whose failure it was: None if it was none.
+        source: Whose words these are: a tool's name, or what the tool says it read; None for the runtime's own words.
+        trust: Whether strangers may have shaped them.
+        handle: By which the rest can be read, where `content` shows only the beginning and the end.
     """
 
     tool_call_id: str
     content: str
     structured_content: JsonValue = None
+    parts: tuple[ImagePart | FilePart, ...] = ()
     is_error: bool = False
     layer: FailureLayer | None = None
+    source: str | None = None
+    trust: Trust = "trusted"
+    handle: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,31 @@
-"""What a tool's code may know about the call that it serves.
+"""What a tool's code may know about the call that it serves, and say while it runs.
 
 A parameter annotated `Context` receives it and is never shown to the model.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from wieldy.core.errors import UsageError
+from wieldy.core.limits import Limits, Usage
+
+if TYPE_CHECKING:
+    from wieldy.core.ports import Journal
+    from wieldy.core.principals import Principal
+
+Progress = Callable[[str, float | None], None]
+Charge = Callable[[Usage], None]
+
+
+def _say_nothing(message: str, fraction: float | None) -> None:
+    del message, fraction
+
+
+def _charge_nobody(usage: Usage) -> None:
+    del usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,9 +37,45 @@ class Context:
         call_id: The call, unique within the run.
         tool_name: The name by which the model called the tool.
         idempotency_key: The same for every attempt at this call, in any process; for services that take one.
+        attempt: Counts from 1.
+        principal: On whose behalf the run acts, if that was said.
+        limits: What is left of the run's limits, for work that this call starts.
+        journal: Where the run is recorded, for runs that this call starts; None outside a run.
+        secrets: By name; none is ever shown to the model or recorded.
     """
 
     run_id: str
     call_id: str
     tool_name: str
     idempotency_key: str
+    attempt: int = 1
+    principal: Principal | None = None
+    limits: Limits = field(default_factory=Limits)
+    journal: Journal | None = None
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    on_progress: Progress = field(default=_say_nothing, repr=False)
+    on_charge: Charge = field(default=_charge_nobody, repr=False)
+
+    def progress(self, message: str = "", *, fraction: float | None = None) -> None:
+        """Those who watch the run see how far this call is; callable from any thread.
+
+        Args:
+            message: For people.
+            fraction: From 0 to 1, if it is known.
+        """
+        self.on_progress(message, fraction)
+
+    def secret(self, name: str) -> str:
+        """The secret of that name; where a result contains it, it is masked.
+
+        Raises:
+            UsageError: The run was given no such secret.
+        """
+        if name not in self.secrets:
+            known = ", ".join(map(repr, self.secrets)) or "none"
+            raise UsageError(f"Expected a secret that the run was given, found {name!r}; it has {known}.")
+        return self.secrets[name]
+
+    def charge(self, usage: Usage) -> None:
+        """What this call used of a model counts for the run; callable from any thread."""
+        self.on_charge(usage)

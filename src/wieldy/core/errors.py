@@ -7,7 +7,9 @@ WieldyError
 │   ├── ArgumentsError         the arguments do not fit the schema
 │   ├── ToolDeniedError        the policy or a person said no
 │   ├── ToolError              the tool says what went wrong (tools raise this themselves)
-│   │   └── ToolTimeoutError   no answer in time; the effect may still complete
+│   │   ├── ToolTimeoutError   no answer in time; the effect may still complete
+│   │   └── TransientToolError it did not work now; the same call may work a little later
+│   ├── OutcomeUnknownError    the call was started, and nothing says how it ended
 │   └── ToolCrashedError       the tool's code raised; the model reads a fixed sentence
 ├── RunError                   for the operator: the run stops, the journal is complete up to there
 │   ├── ModelError             a model could not answer
@@ -18,8 +20,12 @@ WieldyError
 │   │   └── ModelUnreachableError
 │   ├── ModelNotAvailableError the weights of a local model are not here and cannot be had
 │   └── JournalError
+│       ├── RunBusyError       another process is at work on the run
+│       ├── JournalConflictError  somebody else added to the run meanwhile
+│       └── JournalTamperedError  an entry was changed, or is missing
 └── UsageError                 for the programmer, before a run starts
     ├── ToolSignatureError     a function cannot become a tool as it is written
+    ├── ApprovalError          there is no such call to decide on, or not any more
     ├── GrammarError           a constraint cannot be compiled, or its engine is not installed
     └── HistoryError           a list of messages that no strict provider would take
 """
@@ -83,6 +89,33 @@ class ToolTimeoutError(ToolError):
     """The tool gave no answer in time; what it does may still complete."""
 
 
+class TransientToolError(ToolError):
+    """It did not work now, and the same call may work a little later; the runtime decides whether it tries again.
+
+    Attributes:
+        retry_after_s: How long the service asked us to wait, in seconds.
+        nothing_done: Whether it is certain that the call had no effect: refused, never sent.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after_s: float | None = None,
+        nothing_done: bool = False,
+        detail: str | None = None,
+    ) -> None:
+        super().__init__(message, detail=detail)
+        self.retry_after_s = retry_after_s
+        self.nothing_done = nothing_done
+
+
+class OutcomeUnknownError(ModelVisibleError):
+    """The call was started, and nothing says how it ended: its process died, or was stopped."""
+
+    layer: ClassVar[FailureLayer] = "harness"
+
+
 class ToolCrashedError(ModelVisibleError):
     """The tool's code raised something unforeseen; the traceback is in `detail`, never in the message."""
 
@@ -144,12 +177,36 @@ class JournalError(RunError):
     """The journal cannot be read or written."""
 
 
+class RunBusyError(JournalError):
+    """Another process is at work on the run.
+
+    Attributes:
+        holder: Who, for people: the process and its host.
+    """
+
+    def __init__(self, message: str, *, holder: str) -> None:
+        super().__init__(message)
+        self.holder = holder
+
+
+class JournalConflictError(JournalError):
+    """The run has more entries than the writer knows: somebody else added some meanwhile. Nothing was written."""
+
+
+class JournalTamperedError(JournalError):
+    """An entry was changed after it was written, or one is missing."""
+
+
 class UsageError(WieldyError):
     """The program asks for something that cannot be; raised before a run starts."""
 
 
 class ToolSignatureError(UsageError):
     """A function cannot become a tool as it is written."""
+
+
+class ApprovalError(UsageError):
+    """There is no such call to decide on, or it is not what was shown."""
 
 
 class GrammarError(UsageError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import AnyCall, ToolResult
 from wieldy.core.limits import StopReason, Usage
 from wieldy.core.messages import Message
@@ -43,10 +44,58 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallDelta:
+    """A piece of a call that the model is writing; for watching only, since the call may still turn out unreadable.
+
+    Attributes:
+        index: Which call of this reply, from 0.
+        name: The tool's name, with the first piece.
+        arguments: The next characters of the arguments, as the model's format has them.
+    """
+
+    index: int
+    name: str | None = None
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CallStarted:
-    """The call was recorded and is being dealt with; invalid and refused calls start too, and end at once."""
+    """The model's call is recorded and will be dealt with; every call starts, also one that is refused at once."""
 
     call: AnyCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallWaiting:
+    """A person must say whether the call may run."""
+
+    call: AnyCall
+    request: ApprovalRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRunning:
+    """The tool's code begins; again for each further attempt.
+
+    Attributes:
+        attempt: Counts from 1.
+    """
+
+    call: AnyCall
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallProgress:
+    """What the tool's code says about how far it is.
+
+    Attributes:
+        fraction: From 0 to 1, if it is known.
+    """
+
+    call: AnyCall
+    message: str
+    fraction: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +120,13 @@ class LimitReached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """How a run ended.
+    """How a run ended, or where it rests.
 
     Attributes:
         text: The answer; may be empty when a limit was reached.
+        usage: Nested runs included.
         messages: The whole history, instructions first.
+        waiting: What a person must decide on before the run can go on.
     """
 
     run_id: str
@@ -83,6 +134,7 @@ class RunResult:
     stop_reason: StopReason
     usage: Usage
     messages: tuple[Message, ...]
+    waiting: tuple[ApprovalRequest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,5 +145,16 @@ class RunFinished:
 
 
 RunEvent: TypeAlias = (
-    RunStarted | TurnStarted | TextDelta | ReasoningDelta | CallStarted | CallFinished | LimitReached | RunFinished
+    RunStarted
+    | TurnStarted
+    | TextDelta
+    | ReasoningDelta
+    | CallDelta
+    | CallStarted
+    | CallWaiting
+    | CallRunning
+    | CallProgress
+    | CallFinished
+    | LimitReached
+    | RunFinished
 )

@@ -39,6 +39,11 @@ def is_json(value: object) -> bool:
     return True
 
 
+def sha256(text: str) -> str:
+    """The SHA-256 of the text in UTF-8, as 64 hexadecimal digits."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def digest(*parts: object) -> str:
     """The first 32 hexadecimal digits of the SHA-256 of the parts' canonical JSON."""
-    return hashlib.sha256(canonical_json(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return sha256(canonical_json(parts))[:32]

@@ -9,41 +9,78 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 StopReason: TypeAlias = Literal[
-    "answered", "turn_limit", "call_limit", "output_token_limit", "wall_time_limit", "repeated_call"
+    "answered",
+    "finished",
+    "waiting_for_approval",
+    "turn_limit",
+    "call_limit",
+    "output_token_limit",
+    "total_token_limit",
+    "cost_limit",
+    "wall_time_limit",
+    "repeated_call",
 ]
-"""Why a run ended. `answered`: the model answered without a call. All others: it was told to answer without tools."""
+"""Why a run ended, or rests.
+
+`answered`: the model answered without a call. `finished`: it called `finish`. `waiting_for_approval`: a person must
+decide on a call, and the run can be resumed then. All others: it was told to answer without tools.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How far a run may go; None means no limit of that kind.
+    """How far a run may go; None means no limit of that kind. Nested runs count.
 
     Attributes:
         turns: Model replies that may call tools; the last answer is not counted.
         calls: Calls of the whole run.
         output_tokens: Tokens that the model may generate over the whole run, the last answer included.
-        wall_time_s: Seconds since the run started; checked between turns.
+        total_tokens: Tokens read and generated over the whole run; checked between turns.
+        cost_usd: What the model's tokens may cost, in US dollars; checked between turns. Needs a price for the model.
+        wall_time_s: Seconds that the run may be at work, pauses not counted. What is under way when they are almost
+            over is stopped, so that time is left for the last answer.
         repeats: Consecutive turns that repeat the same calls with the same results before the brake ends the run.
     """
 
     turns: int | None = 20
     calls: int | None = None
     output_tokens: int | None = None
+    total_tokens: int | None = None
+    cost_usd: float | None = None
     wall_time_s: float | None = None
     repeats: int = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What was used, in tokens and requests to the model; `+` adds."""
+    """What was used, in tokens and requests to the model; `+` adds.
+
+    Attributes:
+        input_tokens: Read by the model, cached ones included.
+        cached_input_tokens: Those of them that the provider had cached, which it may charge less for.
+        cost_usd: In US dollars; None where a request was made whose price is not known.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     requests: int = 0
+    cached_input_tokens: int = 0
+    cost_usd: float | None = None
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             requests=self.requests + other.requests,
+            cached_input_tokens=self.cached_input_tokens + other.cached_input_tokens,
+            cost_usd=_sum_of_costs(self, other),
         )
+
+
+def _sum_of_costs(one: Usage, other: Usage) -> float | None:
+    # One request of unknown price makes the sum unknown; nothing used costs nothing.
+    if any(usage.requests and usage.cost_usd is None for usage in (one, other)):
+        return None
+    if one.cost_usd is None and other.cost_usd is None:
+        return None
+    return (one.cost_usd or 0.0) + (other.cost_usd or 0.0)

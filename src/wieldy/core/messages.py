@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias, cast
 from wieldy.core.calls import AnyCall, InvalidToolCall, ToolCall, ToolResult
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, canonical_json
+from wieldy.core.media import FilePart, ImagePart
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
@@ -38,14 +39,7 @@ class ReasoningPart:
     signature: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImagePart:
-    """An image by URL; `data:` URLs carry the bytes themselves."""
-
-    url: str
-
-
-Part: TypeAlias = TextPart | ReasoningPart | ImagePart | ToolCall | InvalidToolCall | ToolResult
+Part: TypeAlias = TextPart | ReasoningPart | ImagePart | FilePart | ToolCall | InvalidToolCall | ToolResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

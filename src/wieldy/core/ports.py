@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from wieldy.core.calls import AUTO, ToolChoice, ToolDefinition
-from wieldy.core.events import ReasoningDelta, TextDelta
+from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.core.json import JsonObject
 from wieldy.core.limits import Usage
 from wieldy.core.messages import Message
@@ -37,7 +37,7 @@ class ModelReply:
     finish: Literal["stop", "length"] = "stop"
 
 
-ModelEvent: TypeAlias = TextDelta | ReasoningDelta | ModelReply
+ModelEvent: TypeAlias = TextDelta | ReasoningDelta | CallDelta | ModelReply
 
 
 class Model(Protocol):
@@ -57,6 +57,13 @@ class Model(Protocol):
         ...
 
 
+class Draft(NamedTuple):
+    """What is to become an entry."""
+
+    kind: str
+    data: JsonObject
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One line of a journal.
@@ -66,6 +73,7 @@ class Entry:
         kind: One of the kinds in `run.journal`.
         time: Seconds since the epoch, by the writer's clock.
         data: What happened, as JSON.
+        digest: SHA-256 over the digest of the entry before it and all of this one, in hexadecimal.
     """
 
     run_id: str
@@ -73,19 +81,71 @@ class Entry:
     kind: str
     time: float
     data: JsonObject
+    digest: str
+
+
+class Lease(Protocol):
+    """The right to go on with a run, for as long as it is held and renewed."""
+
+    @property
+    def renew_after_s(self) -> float:
+        """How long the holder may wait before it renews, in seconds."""
+        ...
+
+    def renew(self) -> None:
+        """The lease is good for its full time again.
+
+        Raises:
+            RunBusyError: It ran out, and another process has taken it.
+        """
+        ...
+
+    def release(self) -> None:
+        """Others may take it; doing so twice is harmless."""
+        ...
 
 
 class Journal(Protocol):
-    """An append-only record of runs: the only saved state there is."""
+    """An append-only record of runs: the only saved state there is. Usable from any thread."""
 
-    def append(self, run_id: str, kind: str, data: JsonObject) -> Entry:
-        """The entry is durable against the death of this process when this returns."""
+    def append(
+        self, run_id: str, *drafts: Draft, length: int | None = None, is_intent: bool = False
+    ) -> Sequence[Entry]:
+        """The entries, all of them or none, are durable against the death of this process when this returns.
+
+        Args:
+            run_id: The run that they belong to.
+            *drafts: What to add, in order.
+            length: How many entries the run has, as far as the writer knows; None to add whatever there is.
+            is_intent: Whether an effect follows. A journal that outlives its machine is sure to have written these
+                before it returns; entries that only tell what happened may follow with the next ones.
+
+        Raises:
+            JournalConflictError: The run has another length; nothing was written.
+            JournalError: They could not be written; what was there before is kept.
+        """
         ...
 
-    def read(self, run_id: str) -> Sequence[Entry]:
-        """All entries of a run in order; empty if there is no such run."""
+    def read(self, run_id: str, *, start: int = 0) -> Sequence[Entry]:
+        """The entries of a run in order, from this sequence number on; empty if there is no such run."""
         ...
 
     def run_ids(self) -> Iterable[str]:
         """All runs, the newest first."""
+        ...
+
+    def head(self) -> str | None:
+        """The digest of the newest entry of all runs; None if there is none."""
+        ...
+
+    def lease(self, run_id: str) -> Lease:
+        """The right to go on with the run is the caller's. A lease whose holder is dead is free.
+
+        Raises:
+            RunBusyError: Another one holds it, here or in another process; the error says who.
+        """
+        ...
+
+    def holder(self, run_id: str) -> str | None:
+        """Who holds the run's lease at this moment, for people; None if nobody alive does."""
         ...

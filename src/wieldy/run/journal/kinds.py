@@ -1,8 +1,10 @@
 """The kinds of entries, and what each one's data holds.
 
-The order within a run: `run_started`, then per turn `turn_started`, `reply`, and for each call of the reply
-`call_started` (only if its code runs) and `call_finished`; at the end one of `run_finished`, `run_failed`,
-`run_interrupted`. A run whose last entry is another is still going on, or its process died.
+The order within a run: `run_started`; then per turn `turn_started`, `reply`, and for each call of the reply perhaps
+`call_waiting` and `approval`, then `call_started` for each attempt (only if its code runs), `attempt_failed` between
+two of them, and at last `call_finished`; at the end `run_finished`, `run_failed` or `run_interrupted`. `run_paused`
+lets a run rest until somebody has decided. A run that rests, was stopped or whose process died goes on with
+`run_resumed`. Only an `approval` may be added by a process that does not hold the run's lease.
 """
 
 from __future__ import annotations
@@ -10,23 +12,46 @@ from __future__ import annotations
 from typing import Final
 
 RUN_STARTED: Final = "run_started"
-"""`model`, `messages` (those that the run starts from), `tools` (definitions as offered), `limits`."""
+"""`model`, `messages` (those that the run starts from), `tools` (definitions as offered), `limits`, `journal_head` (the
+digest of the journal's newest entry, which ties the runs of a journal together); where they apply `principal` (a name),
+`parent` (`run_id`, `call_id` of the call whose code started this run) and `metadata` (the program's own)."""
+
+RUN_RESUMED: Final = "run_resumed"
+"""Somebody goes on with the run: `by` (the process and its host), `limits` as they are from now on."""
 
 TURN_STARTED: Final = "turn_started"
 """Intent to ask the model: `turn` (from 1), `tool_choice`, `max_output_tokens`."""
 
 REPLY: Final = "reply"
-"""The model's answer: `message` (calls carry the run's own ids), `usage`, `finish`."""
+"""The model's answer: `turn`, `message` (calls carry the run's own ids), `usage`, `finish`."""
+
+CALL_WAITING: Final = "call_waiting"
+"""A person is asked: `call_id`, `tool_name`, `arguments` as validated, `reason`, `expires`, `digest` of all that."""
+
+APPROVAL: Final = "approval"
+"""A person's answer: `call_id`, `digest` of what they were shown, `is_granted`, `by`, `reason`."""
 
 CALL_STARTED: Final = "call_started"
-"""Intent to run a tool's code: `call_id`, `effect`, `arguments` as validated, `repairs`, `idempotency_key`."""
+"""Intent to run a tool's code: `call_id`, `tool_name`, `attempt` (from 1), `effect`, `arguments` as validated,
+`repairs`, `idempotency_key`; where it applies `approved_by`."""
+
+ATTEMPT_FAILED: Final = "attempt_failed"
+"""An attempt failed and another will follow: `call_id`, `attempt`, `error` (its class), `message`, `wait_s`."""
 
 CALL_FINISHED: Final = "call_finished"
 """The one outcome of a call: `result`, `duration_s`; where they apply `detail` (a traceback), `whole` (a capped
-result's full content) and `recorded_as` (the earlier call whose result was given again)."""
+result's full content), `recorded_as` (the earlier call whose result was given again), `usage` (of the models that the
+tool's code asked), `is_unknown` (true where nobody knows whether the effect took place) and `answered_by` (the fallback
+tool that answered)."""
+
+CALL_CAME_LATE: Final = "call_came_late"
+"""What a call brought that had ended without an outcome, by a time-out or by being stopped: `call_id`, `result`."""
 
 LIMIT_REACHED: Final = "limit_reached"
 """`reason`: which limit."""
+
+RUN_PAUSED: Final = "run_paused"
+"""The run rests until somebody has decided: `waiting` (the ids of the calls)."""
 
 RUN_FINISHED: Final = "run_finished"
 """`stop_reason`."""
