@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wieldy.run.results import CONTENT_LIMIT_BYTES, show, with_note
+from wieldy.run.results.caps import CONTENT_LIMIT_BYTES, show, with_note
 
 
 @given(st.text(max_size=20), st.sampled_from(["x", "é", "漢", "🙂", "x漢\n"]), st.integers(0, 3 * CONTENT_LIMIT_BYTES))
