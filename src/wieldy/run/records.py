@@ -1,4 +1,4 @@
-"""Messages, calls, results and usage as the JSON that entries hold, and back.
+"""Messages, calls, results, questions to people and usage as the JSON that entries hold, and back.
 
 Law: reading what was written gives an equal record. These are the journal's own words, not those of any provider.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from wieldy.core.approvals import Approval, ApprovalRequest
 from wieldy.core.calls import InvalidToolCall, ToolCall, ToolDefinition, ToolResult
 from wieldy.core.limits import Limits, Usage
-from wieldy.core.messages import ImagePart, Message, Part, ReasoningPart, TextPart
+from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.messages import Message, Part, ReasoningPart, TextPart
 
 if TYPE_CHECKING:
     from wieldy.core.json import JsonObject, JsonValue
@@ -35,10 +37,18 @@ def result_to_json(result: ToolResult) -> JsonObject:
     data: JsonObject = {"tool_call_id": result.tool_call_id, "content": result.content}
     if result.structured_content is not None:
         data["structured_content"] = result.structured_content
+    if result.parts:
+        data["parts"] = [_part_to_json(part) for part in result.parts]
     if result.is_error:
         data["is_error"] = True
     if result.layer is not None:
         data["layer"] = result.layer
+    if result.source is not None:
+        data["source"] = result.source
+    if result.trust != "trusted":
+        data["trust"] = result.trust
+    if result.handle is not None:
+        data["handle"] = result.handle
     return data
 
 
@@ -49,16 +59,24 @@ def result_from_json(data: JsonObject) -> ToolResult:
         KeyError, TypeError: The data is something else.
     """
     # The journal is a wire: what it holds was written by `result_to_json`, which the type checker cannot know.
-    return ToolResult(**cast("dict[str, Any]", {key: value for key, value in data.items() if key != "type"}))
+    fields = cast("dict[str, Any]", {key: value for key, value in data.items() if key != "type"})
+    if "parts" in fields:
+        fields["parts"] = tuple(_part_from_json(part) for part in fields["parts"])
+    return ToolResult(**fields)
 
 
 def usage_to_json(usage: Usage) -> JsonObject:
-    """The usage of one reply."""
-    return {
+    """The usage of one reply; what is at its default is left out, except the token counts."""
+    data: JsonObject = {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "requests": usage.requests,
     }
+    if usage.cached_input_tokens:
+        data["cached_input_tokens"] = usage.cached_input_tokens
+    if usage.cost_usd is not None:
+        data["cost_usd"] = usage.cost_usd
+    return data
 
 
 def usage_from_json(data: JsonObject) -> Usage:
@@ -76,9 +94,54 @@ def limits_to_json(limits: Limits) -> JsonObject:
         "turns": limits.turns,
         "calls": limits.calls,
         "output_tokens": limits.output_tokens,
+        "total_tokens": limits.total_tokens,
+        "cost_usd": limits.cost_usd,
         "wall_time_s": limits.wall_time_s,
         "repeats": limits.repeats,
     }
+
+
+def request_to_json(request: ApprovalRequest) -> JsonObject:
+    """The question as it is shown, with the digest that an answer is bound to; the run is that of the entry."""
+    return {
+        "call_id": request.call_id,
+        "tool_name": request.tool_name,
+        "arguments": request.arguments,
+        "reason": request.reason,
+        "expires": request.expires,
+        "digest": request.digest,
+    }
+
+
+def request_from_json(run_id: str, data: JsonObject) -> ApprovalRequest:
+    """What `request_to_json` was given.
+
+    Raises:
+        KeyError, TypeError: The data is something else.
+    """
+    fields = cast("dict[str, Any]", data)
+    names = ("call_id", "tool_name", "arguments", "reason", "expires")
+    return ApprovalRequest(run_id=run_id, **{name: fields[name] for name in names})
+
+
+def approval_to_json(approval: Approval) -> JsonObject:
+    """The answer."""
+    return {
+        "call_id": approval.call_id,
+        "digest": approval.digest,
+        "is_granted": approval.is_granted,
+        "by": approval.by,
+        "reason": approval.reason,
+    }
+
+
+def approval_from_json(data: JsonObject) -> Approval:
+    """What `approval_to_json` was given.
+
+    Raises:
+        TypeError: The data is something else.
+    """
+    return Approval(**cast("dict[str, Any]", data))
 
 
 def definition_to_json(definition: ToolDefinition) -> JsonObject:
@@ -101,6 +164,8 @@ def _part_to_json(part: Part) -> JsonObject:
             return {"type": "reasoning", "text": text, "signature": signature}
         case ImagePart(url=url):
             return {"type": "image", "url": url}
+        case FilePart(name=name, media_type=media_type, url=url):
+            return {"type": "file", "name": name, "media_type": media_type, "url": url}
         case ToolResult():
             return {"type": "result", **result_to_json(part)}
         case ToolCall():
@@ -133,6 +198,7 @@ _PARTS: dict[str, Any] = {
     "text": TextPart,
     "reasoning": ReasoningPart,
     "image": ImagePart,
+    "file": FilePart,
     "call": ToolCall,
     "invalid_call": InvalidToolCall,
 }

@@ -1,0 +1,17 @@
+"""What is known of a run: computed from its journal, and saved nowhere."""
+
+from wieldy.run.state.folding import Fold, fold
+from wieldy.run.state.history import MessagesSoFar
+from wieldy.run.state.records import CallState, CallStatus, FailedAttempt, Parent, RunState, RunStatus
+
+__all__ = [
+    "CallState",
+    "CallStatus",
+    "FailedAttempt",
+    "Fold",
+    "MessagesSoFar",
+    "Parent",
+    "RunState",
+    "RunStatus",
+    "fold",
+]

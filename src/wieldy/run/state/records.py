@@ -1,0 +1,135 @@
+"""What is known of a run and of its calls, as plain records. Deliberately not here: how it became known (`folding`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from wieldy.core.limits import StopReason, Usage
+
+if TYPE_CHECKING:
+    from wieldy.core.approvals import Approval, ApprovalRequest
+    from wieldy.core.calls import AnyCall, Effect, ToolResult
+    from wieldy.core.json import JsonObject
+    from wieldy.core.messages import Message
+
+RunStatus: TypeAlias = Literal["running", "waiting", "finished", "failed", "interrupted"]
+"""`running` is also what the journal says of a run whose process died: nobody was left to write otherwise."""
+
+CallStatus: TypeAlias = Literal["asked", "waiting", "started", "finished"]
+"""`waiting`: a person must decide. `started` without an outcome: the effect may or may not have happened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedAttempt:
+    """An attempt that failed and was followed by another.
+
+    Attributes:
+        error: The class of what it failed with.
+        wait_s: How long the runtime waited after it, in seconds.
+    """
+
+    attempt: int
+    error: str
+    message: str
+    wait_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallState:
+    """What is known of one call.
+
+    Attributes:
+        turn: The turn in which the model asked for it.
+        attempts: How often its code was started.
+        effect: The tool's declared effect; None if its code was not started.
+        arguments: As validated; None if its code was not started.
+        idempotency_key: The same for all attempts; None if its code was not started.
+        repairs: What was changed in the arguments so that they fit.
+        started: When its code was last started, in seconds since the epoch.
+        failures: The attempts that failed before the last one.
+        request: What a person was last asked about it.
+        approval: What they answered.
+        approved_by: Who consented to what was started.
+        result: The one answer, as the model reads it.
+        duration_s: How long its code ran, in seconds.
+        detail: For the operator: a traceback.
+        whole: The full content, where `result` shows only its beginning and end.
+        recorded_as: The id of the earlier call whose result was given again.
+        answered_by: The fallback tool that answered.
+        usage: What its code used of models.
+        is_unknown: Whether it ended without anybody knowing if the effect took place.
+        late: What it brought after it had ended so.
+    """
+
+    call: AnyCall
+    turn: int
+    status: CallStatus = "asked"
+    attempts: int = 0
+    effect: Effect | None = None
+    arguments: JsonObject | None = None
+    idempotency_key: str | None = None
+    repairs: tuple[str, ...] = ()
+    started: float | None = None
+    failures: tuple[FailedAttempt, ...] = ()
+    request: ApprovalRequest | None = None
+    approval: Approval | None = None
+    approved_by: str | None = None
+    result: ToolResult | None = None
+    duration_s: float = 0.0
+    detail: str | None = None
+    whole: str | None = None
+    recorded_as: str | None = None
+    answered_by: str | None = None
+    usage: Usage | None = None
+    is_unknown: bool = False
+    late: ToolResult | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parent:
+    """The call whose code started a run."""
+
+    run_id: str
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """What is known of one run.
+
+    Attributes:
+        prompt: The text of the last user message that the run started from.
+        messages: The whole history; while calls are under way, only the results that all earlier calls have too.
+        calls: In the order in which the model asked for them.
+        turns: How often the model was asked.
+        usage: Nested runs included.
+        text: The answer; empty as long as there is none.
+        error: What stopped the run, if it failed or was interrupted.
+        waiting: What people must decide on.
+        principal: On whose behalf, if that was said.
+        parent: The call that this run belongs to, if another run started it.
+        metadata: What the program that started the run wanted to remember.
+        resumed: How often somebody went on with it.
+        started: Seconds since the epoch.
+        ended: Seconds since the epoch; None while it is running.
+    """
+
+    run_id: str
+    status: RunStatus
+    model: str
+    prompt: str
+    messages: tuple[Message, ...]
+    calls: tuple[CallState, ...]
+    turns: int
+    usage: Usage
+    stop_reason: StopReason | None
+    text: str
+    error: str | None
+    started: float
+    ended: float | None
+    waiting: tuple[ApprovalRequest, ...] = ()
+    principal: str | None = None
+    parent: Parent | None = None
+    metadata: JsonObject
+    resumed: int = 0
