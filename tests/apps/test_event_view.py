@@ -7,12 +7,17 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wieldy.apps.cli.event_view import EventView, format_duration
+from wieldy.apps.cli.event_view import EventView
 from wieldy.apps.cli.terminal import PIPE_WIDTH, Terminal
+from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import InvalidToolCall, ToolCall, ToolResult
 from wieldy.core.events import (
+    CallDelta,
     CallFinished,
+    CallProgress,
+    CallRunning,
     CallStarted,
+    CallWaiting,
     LimitReached,
     ReasoningDelta,
     RunEvent,
@@ -23,18 +28,24 @@ from wieldy.core.events import (
     TurnStarted,
 )
 from wieldy.core.limits import StopReason, Usage
+from wieldy.core.media import FilePart, ImagePart
 
 OSLO = ToolCall(id="c1", name="get_weather", arguments={"city": "Oslo"})
 ROME = ToolCall(id="c2", name="get_weather", arguments={"city": "Rome"})
 
 
-def shown(events: Iterable[RunEvent], *, width: int = PIPE_WIDTH) -> str:
+def shown(events: Iterable[RunEvent], *, width: int = PIPE_WIDTH, asks: bool = True) -> str:
     file = io.StringIO()
-    view = EventView(Terminal(file=file, width=width, markup=False, highlight=False, emoji=False), clock=lambda: 0.0)
+    terminal = Terminal(file=file, width=width, markup=False, highlight=False, emoji=False)
+    view = EventView(terminal, asks=asks, clock=lambda: 0.0)
     for event in events:
         view.show(event)
     view.close()
     return file.getvalue()
+
+
+def running(call: ToolCall, *, attempt: int = 1) -> CallRunning:
+    return CallRunning(call=call, attempt=attempt)
 
 
 def finished(call: ToolCall | InvalidToolCall, content: str, *, is_error: bool = False) -> CallFinished:
@@ -54,7 +65,11 @@ def test_a_run_reads_from_top_to_bottom() -> None:
         ReasoningDelta(text="\nhm"),
         TextDelta(text="I will "),
         TextDelta(text="look.\n\n"),
+        CallDelta(index=0, name="get_weather"),
+        CallDelta(index=0, arguments='{"city": "Oslo"}'),
         CallStarted(call=OSLO),
+        running(OSLO),
+        CallProgress(call=OSLO, message="asking the satellite", fraction=0.5),
         finished(OSLO, "4 °C"),
         TurnStarted(turn=2),
         TextDelta(text="It is 4 °C."),
@@ -77,11 +92,73 @@ def test_a_run_reads_from_top_to_bottom() -> None:
     )
 
 
-def test_results_of_calls_that_overlap_name_their_call() -> None:
-    text = shown([CallStarted(call=OSLO), CallStarted(call=ROME), finished(ROME, "20 °C"), finished(OSLO, "4 °C")])
+def test_calls_are_shown_when_they_run_and_results_that_overlap_name_their_call() -> None:
+    started = [CallStarted(call=OSLO), CallStarted(call=ROME)]
 
-    assert "← 20 °C" in text
-    assert '← get_weather(city="Oslo") 4 °C' in text
+    text = shown([*started, running(OSLO), running(ROME), finished(ROME, "20 °C"), finished(OSLO, "4 °C")])
+
+    assert text == (
+        '→ get_weather(city="Oslo")\n'
+        '→ get_weather(city="Rome")\n'
+        "← 20 °C  (12 ms)\n"
+        '← get_weather(city="Oslo") 4 °C  (12 ms)\n'
+    )
+
+
+def test_a_call_that_never_ran_is_shown_with_its_result() -> None:
+    started = [CallStarted(call=OSLO), CallStarted(call=ROME)]
+
+    text = shown([*started, running(ROME), finished(OSLO, "Not allowed.", is_error=True), finished(ROME, "20 °C")])
+
+    assert text == (
+        '→ get_weather(city="Rome")\n'
+        '→ get_weather(city="Oslo")\n'
+        "✗ Not allowed.  (12 ms)\n"
+        '← get_weather(city="Rome") 20 °C  (12 ms)\n'
+    )
+
+
+def test_a_further_attempt_is_one_line_and_the_first_that_is_seen_names_its_number() -> None:
+    text = shown([running(OSLO), running(OSLO, attempt=2), finished(OSLO, "4 °C"), running(ROME, attempt=3)])
+
+    assert text == (
+        '→ get_weather(city="Oslo")\n↻ once more: attempt 2\n← 4 °C  (12 ms)\n→ get_weather(city="Rome")  (attempt 3)\n'
+    )
+
+
+def test_a_waiting_call_is_shown_only_where_nobody_is_asked_about_it_at_once() -> None:
+    request = ApprovalRequest(
+        run_id="r1", call_id="c1", tool_name=OSLO.name, arguments=OSLO.arguments, reason="it costs money"
+    )
+    events = [CallStarted(call=OSLO), CallWaiting(call=OSLO, request=request)]
+
+    assert shown(events) == ""
+    assert shown(events, asks=False) == ('? get_weather(city="Oslo") waits for a person\'s decision: it costs money\n')
+
+
+def test_a_run_that_rests_says_so_and_shows_no_answer() -> None:
+    text = shown([CallStarted(call=OSLO), ended("", stop_reason="waiting_for_approval")])
+
+    assert text == (
+        "\nrests because a person must decide on a call · under 1 ms · 1 call · 2 requests · "
+        "1,234 tokens in, 5 out · run r1\n"
+    )
+
+
+def test_images_and_files_of_a_result_are_named() -> None:
+    parts = (ImagePart(url="data:image/png;base64,AA=="), FilePart(name="a.pdf", media_type="application/pdf", url=""))
+    result = ToolResult(tool_call_id="c1", content="", parts=parts)
+
+    text = shown([running(OSLO), CallFinished(call=OSLO, result=result, duration_s=0.0)])
+
+    assert text.endswith("← (image) (file a.pdf)\n")
+
+
+def test_what_finish_was_given_is_the_answer_also_beside_other_words() -> None:
+    spoken = [TurnStarted(turn=1), TextDelta(text="I am done.")]
+
+    assert "42" in shown([*spoken, ended("42", stop_reason="finished")])
+    assert shown([*spoken, ended("I am done.", stop_reason="finished")]).count("I am done.") == 1
 
 
 def test_a_failed_call_is_marked_and_an_unreadable_one_shows_its_text() -> None:
@@ -94,9 +171,7 @@ def test_a_failed_call_is_marked_and_an_unreadable_one_shows_its_text() -> None:
 
 
 def test_a_long_result_is_shortened_and_keeps_its_indent() -> None:
-    text = shown(
-        [CallStarted(call=OSLO), finished(OSLO, "\n".join(f"line {number}" for number in range(1000)))], width=40
-    )
+    text = shown([running(OSLO), finished(OSLO, "\n".join(f"line {number}" for number in range(1000)))], width=40)
 
     assert "  line 7 …\n" in text
     assert "line 8" not in text
@@ -104,7 +179,7 @@ def test_a_long_result_is_shortened_and_keeps_its_indent() -> None:
 
 
 def test_wrapped_lines_fit_the_width_and_keep_their_indent() -> None:
-    text = shown([CallStarted(call=OSLO), finished(OSLO, "word " * 40)], width=40)
+    text = shown([running(OSLO), finished(OSLO, "word " * 40)], width=40)
 
     lines = text.splitlines()
     assert max(map(len, lines)) <= 40
@@ -112,7 +187,7 @@ def test_wrapped_lines_fit_the_width_and_keep_their_indent() -> None:
 
 
 def test_on_a_pipe_nothing_is_wrapped() -> None:
-    text = shown([CallStarted(call=OSLO), finished(OSLO, "word " * 150)])
+    text = shown([running(OSLO), finished(OSLO, "word " * 150)])
 
     assert len(text.splitlines()) == 2
 
@@ -124,7 +199,10 @@ def test_untrusted_text_cannot_reach_the_terminal() -> None:
         RunStarted(run_id="r1", model=hostile),
         ReasoningDelta(text=hostile),
         TextDelta(text=hostile),
+        CallDelta(index=0, name=hostile, arguments=hostile),
         CallStarted(call=call),
+        running(call),
+        CallProgress(call=call, message=hostile),
         finished(call, hostile),
         ended(hostile),
     ]
@@ -156,16 +234,3 @@ def test_the_view_does_not_depend_on_where_the_text_was_cut(text: str, cuts: lis
     pieces = [TextDelta(text=text[start:end]) for start, end in pairwise(edges)]
 
     assert shown([*pieces, ended(text)]) == shown([TextDelta(text=text), ended(text)])
-
-
-def test_durations_read_well() -> None:
-    assert [format_duration(seconds) for seconds in (0.0001, 0.0123, 0.9994, 0.9999, 3.21, 59.96, 125, 3600)] == [
-        "under 1 ms",
-        "12 ms",
-        "999 ms",
-        "1.0 s",
-        "3.2 s",
-        "1 min 00 s",
-        "2 min 05 s",
-        "60 min 00 s",
-    ]

@@ -1,17 +1,24 @@
 """Run events as JSON objects, one type for each event: the wire of `wieldy run --json`.
 
-Every object has a `type`. A `call` is answered by exactly one `result` whose `tool_call_id` is the call's `id`. The
-last object is `finished`, or `error` if the run could not go on.
+Every object has a `type`. A `call` is answered by exactly one `result` whose `tool_call_id` is the call's `id`, unless
+the run rests before that. Between the two may stand `waiting`, and `running` and `progress`, which carry the same `id`.
+The last object is `finished`, or `error` if the run could not go on. Deliberately not here: a run that is only told of
+afterwards, which has its journal's entries (`show`).
 """
 
 from __future__ import annotations
 
 from wieldy.apps.cli.failures import failure_to_json
 from wieldy.apps.cli.json_lines import JsonLines
-from wieldy.core.calls import AnyCall, InvalidToolCall
+from wieldy.core.approvals import ApprovalRequest
+from wieldy.core.calls import AnyCall, InvalidToolCall, ToolResult
 from wieldy.core.events import (
+    CallDelta,
     CallFinished,
+    CallProgress,
+    CallRunning,
     CallStarted,
+    CallWaiting,
     LimitReached,
     ReasoningDelta,
     RunEvent,
@@ -21,7 +28,9 @@ from wieldy.core.events import (
     TextDelta,
     TurnStarted,
 )
-from wieldy.core.json import JsonObject
+from wieldy.core.json import JsonObject, JsonValue
+from wieldy.core.limits import Usage
+from wieldy.core.media import FilePart, ImagePart
 
 
 class JsonEvents:
@@ -57,14 +66,31 @@ def event_to_json(event: RunEvent) -> JsonObject:
             return {"type": "text", "text": event.text}
         case ReasoningDelta():
             return {"type": "reasoning", "text": event.text}
-        case CallStarted():
-            return _call(event.call)
-        case CallFinished():
-            return _result(event)
         case LimitReached():
             return {"type": "limit", "reason": event.reason}
         case RunFinished():
-            return _finished(event.result)
+            return result_to_json(event.result)
+        case _:
+            return _of_call(event)
+
+
+def _of_call(
+    event: CallDelta | CallStarted | CallWaiting | CallRunning | CallProgress | CallFinished,
+) -> JsonObject:
+    match event:
+        case CallDelta():
+            return {"type": "call_delta", "index": event.index, "name": event.name, "arguments": event.arguments}
+        case CallStarted():
+            return _call(event.call)
+        case CallWaiting():
+            return {"type": "waiting", "id": event.call.id, **request_to_json(event.request)}
+        case CallRunning():
+            return {"type": "running", "id": event.call.id, "name": event.call.name, "attempt": event.attempt}
+        case CallProgress():
+            words: JsonObject = {"message": event.message, "fraction": event.fraction}
+            return {"type": "progress", "id": event.call.id, "name": event.call.name, **words}
+        case CallFinished():
+            return _outcome(event)
 
 
 def error_to_json(error: BaseException, *, run_id: str | None) -> JsonObject:
@@ -79,7 +105,7 @@ def _call(call: AnyCall) -> JsonObject:
     return {"type": "call", "id": call.id, "name": call.name, "arguments": call.arguments}
 
 
-def _result(event: CallFinished) -> JsonObject:
+def _outcome(event: CallFinished) -> JsonObject:
     result = event.result
     return {
         "type": "result",
@@ -87,22 +113,59 @@ def _result(event: CallFinished) -> JsonObject:
         "name": event.call.name,
         "content": result.content,
         "structured_content": result.structured_content,
+        "parts": _parts(result),
         "is_error": result.is_error,
         "layer": result.layer,
+        "source": result.source,
+        "trust": result.trust,
+        "handle": result.handle,
         "duration_s": round(event.duration_s, 6),
     }
 
 
-def _finished(result: RunResult) -> JsonObject:
-    usage = result.usage
+def _parts(result: ToolResult) -> list[JsonValue]:
+    return [_part(part) for part in result.parts]
+
+
+def _part(part: ImagePart | FilePart) -> JsonObject:
+    if isinstance(part, ImagePart):
+        return {"type": "image", "url": part.url}
+    return {"type": "file", "url": part.url, "name": part.name, "media_type": part.media_type}
+
+
+def request_to_json(request: ApprovalRequest) -> JsonObject:
+    """What a person must decide on; `digest` is what their answer is bound to."""
     return {
+        "run_id": request.run_id,
+        "call_id": request.call_id,
+        "name": request.tool_name,
+        "arguments": request.arguments,
+        "reason": request.reason,
+        "expires": request.expires,
+        "digest": request.digest,
+    }
+
+
+def result_to_json(result: RunResult) -> JsonObject:
+    """The last line of a run that ended or rests; `waiting` is there if it rests."""
+    ended: JsonObject = {
         "type": "finished",
         "text": result.text,
         "run_id": result.run_id,
         "stop_reason": result.stop_reason,
-        "usage": {
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "requests": usage.requests,
-        },
+        "usage": usage_to_json(result.usage),
+    }
+    if result.stop_reason == "waiting_for_approval":
+        ended["waiting"] = [request_to_json(request) for request in result.waiting]
+    return ended
+
+
+def usage_to_json(usage: Usage) -> JsonObject:
+    """What a run used; `cost_usd` is null where a price is not known."""
+    return {
+        "input_tokens": usage.input_tokens,
+        "cached_input_tokens": usage.cached_input_tokens,
+        "output_tokens": usage.output_tokens,
+        "requests": usage.requests,
+        "cost_usd": usage.cost_usd,
     }

@@ -1,7 +1,8 @@
 """A run for people while it happens: the answer as it streams, each call, its result, and what it all took.
 
-A view of events only: it keeps no record of its own beyond the line that it is writing. Results are shortened here;
-`wieldy show` has all of them.
+A call is shown when its code begins, or with its result if it never does. A view of events only: it keeps no record of
+its own beyond the line that it is writing. Results are shortened here; `wieldy show` has all of them. Deliberately not
+here: questions to the person (`asking`), and how to go on with a run that rests (`session`).
 """
 
 from __future__ import annotations
@@ -13,13 +14,18 @@ from typing import Literal, TypeAlias
 from rich.status import Status
 from rich.text import Text
 
+from wieldy.apps.cli.facts import STOP_WORDS, format_duration, sentence, used
 from wieldy.apps.cli.terminal import Terminal
 from wieldy.apps.cli.untrusted import SafeStream, call_text, one_line, shorten
 from wieldy.apps.cli.wrapping import WordWrap
-from wieldy.core.calls import AnyCall
+from wieldy.core.calls import AnyCall, ToolResult
 from wieldy.core.events import (
+    CallDelta,
     CallFinished,
+    CallProgress,
+    CallRunning,
     CallStarted,
+    CallWaiting,
     LimitReached,
     ReasoningDelta,
     RunEvent,
@@ -29,29 +35,25 @@ from wieldy.core.events import (
     TextDelta,
     TurnStarted,
 )
-from wieldy.core.limits import StopReason, Usage
+from wieldy.core.media import ImagePart
 
 RESULT_LINES = 8
 RESULT_CHARACTERS = 800
 CALL_CHARACTERS = 400
 
-STOP_WORDS: dict[StopReason, str] = {
-    "answered": "the model answered",
-    "turn_limit": "the limit of turns was reached",
-    "call_limit": "the limit of calls was reached",
-    "output_token_limit": "the limit of output tokens was reached",
-    "wall_time_limit": "the limit of time was reached",
-    "repeated_call": "the model repeated the same calls",
-}
-
 _Mode: TypeAlias = Literal["nothing", "step", "text", "reasoning"]
 
 
 class EventView:
-    """Shows each event of one run."""
+    """Shows each event of one run.
 
-    def __init__(self, terminal: Terminal, *, clock: Callable[[], float] = time.monotonic) -> None:
+    Args:
+        asks: Whether somebody is asked about a call while the run goes on; then the question shows the call.
+    """
+
+    def __init__(self, terminal: Terminal, *, asks: bool = True, clock: Callable[[], float] = time.monotonic) -> None:
         self._terminal = terminal
+        self._asks = asks
         self._clock = clock
         self._started_at = clock()
         self._mode: _Mode = "nothing"
@@ -60,34 +62,47 @@ class EventView:
         self._line_breaks = ""
         self._mid_line = False
         self._waiting: Status | None = None
+        self._known: set[str] = set()  # ids of calls
+        self._shown: set[str] = set()
         self._open_call: str | None = None
-        self._calls = 0
-        self._said_something = False
+        self._said: list[str] = []  # in this turn
 
     def show(self, event: RunEvent) -> None:
         """Show one event."""
+        if isinstance(event, CallDelta):
+            self._show_writing(event)
+            return
         self._stop_waiting()
         match event:
             case RunStarted():
                 self._terminal.block(Text(f"run {event.run_id} · {one_line(event.model, limit=100)}", style="dim"))
             case TurnStarted():
-                self._said_something = False
-                self._start_waiting()
+                self._said.clear()
+                self._start_waiting("waiting for the model")
             case TextDelta():
                 self._write(event.text, mode="text")
             case ReasoningDelta():
                 self._write(event.text, mode="reasoning")
-            case CallStarted():
-                self._show_call(event.call)
-            case CallFinished():
-                self._show_result(event)
             case LimitReached():
-                self._enter("step")
-                words = f"{_sentence(STOP_WORDS[event.reason])} The model is asked for its last answer."
-                self._terminal.block(Text(words, style="yellow"), first="! ", rest="  ")
-                self._start_waiting()
+                self._show_limit(event)
             case RunFinished():
                 self._finish(event.result)
+            case _:
+                self._known.add(event.call.id)
+                self._show_step(event)
+
+    def _show_step(self, event: CallStarted | CallWaiting | CallRunning | CallProgress | CallFinished) -> None:
+        match event:
+            case CallStarted():  # what becomes of it is shown
+                pass
+            case CallWaiting():
+                self._show_question(event)
+            case CallRunning():
+                self._show_attempt(event)
+            case CallProgress():
+                self._show_progress(event)
+            case CallFinished():
+                self._show_result(event)
 
     def fail(self, error: BaseException, *, run_id: str | None) -> None:
         """Nothing to show: a failure is told on standard error."""
@@ -102,38 +117,83 @@ class EventView:
         self._stop_waiting()
         self._end_line()
 
-    def _show_call(self, call: AnyCall) -> None:
+    def _show_writing(self, event: CallDelta) -> None:
+        # Only where the person is told anyway that the model is at work: nothing of a call is sure before it is whole.
+        if event.name and self._waiting is not None:
+            self._waiting.update(Text(f"the model writes a call of {one_line(event.name, limit=40)}", style="dim"))
+
+    def _show_limit(self, event: LimitReached) -> None:
         self._enter("step")
-        self._calls += 1
+        words = f"{sentence(STOP_WORDS[event.reason])} The model is asked for its last answer."
+        self._terminal.block(Text(words, style="yellow"), first="! ", rest="  ")
+        self._start_waiting("waiting for the model")
+
+    def _show_question(self, event: CallWaiting) -> None:
+        if self._asks:
+            return
+        self._enter("step")
+        waits = f" waits for a person's decision: {one_line(event.request.reason, limit=200)}"
+        self._terminal.block(Text.assemble((call_text(event.call), "bold"), waits), first="? ", rest="  ")
+
+    def _show_attempt(self, event: CallRunning) -> None:
+        if event.call.id not in self._shown:
+            self._show_call(event.call, attempt=event.attempt)
+            return
+        self._enter("step")
+        again = f"{self._name_unless_open(event.call)}once more: attempt {event.attempt}"
+        self._terminal.block(Text(again, style="yellow"), first="↻ ", rest="  ")
+
+    def _show_call(self, call: AnyCall, *, attempt: int = 1) -> None:
+        self._enter("step")
+        self._shown.add(call.id)
         self._open_call = call.id
         name, bracket, arguments = call_text(call, limit=CALL_CHARACTERS).partition("(")
-        self._terminal.block(Text.assemble((name, "bold cyan"), bracket + arguments), first="→ ", rest="  ")
+        text = Text.assemble((name, "bold cyan"), bracket + arguments)
+        if attempt > 1:
+            text.append(f"  (attempt {attempt})", style="yellow")
+        self._terminal.block(text, first="→ ", rest="  ")
+
+    def _show_progress(self, event: CallProgress) -> None:
+        # On one line that goes away again: a file would fill up with what is no longer true.
+        self._enter("step")
+        done = "" if event.fraction is None else f" {event.fraction:.0%}"
+        name = one_line(event.call.name or "", limit=40)
+        self._start_waiting(f"{name}{done} {one_line(event.message, limit=self._terminal.width // 2)}".rstrip())
 
     def _show_result(self, event: CallFinished) -> None:
+        if event.call.id not in self._shown:
+            self._show_call(event.call)
         self._enter("step")
-        text = result_text(
-            shorten(event.result.content, lines=RESULT_LINES, characters=RESULT_CHARACTERS),
-            is_error=event.result.is_error,
-            duration_s=event.duration_s,
-        )
-        if self._open_call != event.call.id:
-            text = Text.assemble((call_text(event.call, limit=40) + " ", "cyan"), text)
+        text = result_text(event.result, duration_s=event.duration_s)
+        text = Text.assemble((self._name_unless_open(event.call), "cyan"), text)
         self._open_call = None
         self._terminal.block(text, first="✗ " if event.result.is_error else "← ", rest="  ")
 
+    def _name_unless_open(self, call: AnyCall) -> str:
+        """Which call is meant, if the last line of all does not say it."""
+        return "" if self._open_call == call.id else f"{call_text(call, limit=40)} "
+
     def _finish(self, result: RunResult) -> None:
-        if result.text and not self._said_something:
+        rests = result.stop_reason == "waiting_for_approval"
+        if not rests:
+            self._show_answer(result)
+        self._end_line()
+        took = format_duration(self._clock() - self._started_at)
+        facts = [took, *used(calls=len(self._known), usage=result.usage), f"run {result.run_id}"]
+        if result.stop_reason not in ("answered", "finished"):
+            facts.insert(0, f"{'rests' if rests else 'stopped'} because {STOP_WORDS[result.stop_reason]}")
+        self._terminal.print()
+        self._terminal.block(Text(" · ".join(facts), style="dim"))
+
+    def _show_answer(self, result: RunResult) -> None:
+        # What `finish` was given is the answer, whatever the model said beside it.
+        said = "".join(self._said).strip()
+        was_streamed = said and (result.stop_reason != "finished" or said == result.text.strip())
+        if result.text and not was_streamed:
             self._write(result.text, mode="text")
         if not result.text.strip():
             self._enter("step")
             self._terminal.block(Text("(The model gave no text.)", style="dim"))
-        self._end_line()
-        took = format_duration(self._clock() - self._started_at)
-        facts = [took, *used(calls=self._calls, usage=result.usage), f"run {result.run_id}"]
-        if result.stop_reason != "answered":
-            facts.insert(0, f"stopped because {STOP_WORDS[result.stop_reason]}")
-        self._terminal.print()
-        self._terminal.block(Text(" · ".join(facts), style="dim"))
 
     def _write(self, piece: str, *, mode: Literal["text", "reasoning"]) -> None:
         if self._mode != mode:
@@ -141,7 +201,8 @@ class EventView:
             if not piece:
                 return
             self._enter(mode)
-        self._said_something = self._said_something or mode == "text"
+        if mode == "text":
+            self._said.append(piece)
         self._put(self._wrap.feed(self._stream.feed(piece)))
 
     def _put(self, text: str) -> None:
@@ -171,10 +232,10 @@ class EventView:
             self._terminal.print()
             self._mid_line = False
 
-    def _start_waiting(self) -> None:
+    def _start_waiting(self, words: str) -> None:
         if self._terminal.is_terminal and not self._terminal.is_dumb_terminal:
             spinner = "dots" if self._terminal.encoding.startswith("utf") else "line"
-            self._waiting = self._terminal.status(Text("waiting for the model", style="dim"), spinner=spinner)
+            self._waiting = self._terminal.status(Text(words, style="dim"), spinner=spinner)
             self._waiting.start()
 
     def _stop_waiting(self) -> None:
@@ -183,38 +244,13 @@ class EventView:
             self._waiting = None
 
 
-def result_text(content: str, *, is_error: bool, duration_s: float) -> Text:
-    """A result's safe content and how long it took; 0 seconds means that no code ran."""
-    text = Text(content or "(empty)", style="red" if is_error else "")
+def result_text(result: ToolResult, *, duration_s: float) -> Text:
+    """The beginning of a result and how long it took; 0 seconds means that no code ran."""
+    content = shorten(result.content, lines=RESULT_LINES, characters=RESULT_CHARACTERS)
+    text = Text(content or ("" if result.parts else "(empty)"), style="red" if result.is_error else "")
+    for part in result.parts:
+        words = "(image)" if isinstance(part, ImagePart) else f"(file {one_line(part.name, limit=80)})"
+        text.append(f"{' ' if text else ''}{words}", style="dim")
     if duration_s:
         text.append(f"  ({format_duration(duration_s)})", style="dim")
     return text
-
-
-def used(*, calls: int, usage: Usage) -> list[str]:
-    """What a run used, in words; counts that a server did not tell are left out."""
-    facts = [counted(calls, "call"), counted(usage.requests, "request")]
-    if usage.input_tokens or usage.output_tokens:
-        facts.append(f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out")
-    return facts
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 call`, `2 calls`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def format_duration(seconds: float) -> str:
-    """A duration in the unit that people would choose."""
-    if seconds < 0.0005:
-        return "under 1 ms"
-    if seconds < 0.9995:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 59.95:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02} s"
-
-
-def _sentence(words: str) -> str:
-    return words[0].upper() + words[1:] + "."

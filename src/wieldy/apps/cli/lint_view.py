@@ -11,7 +11,7 @@ from typing import get_args
 
 from rich.text import Text
 
-from wieldy.apps.cli.event_view import counted
+from wieldy.apps.cli.facts import counted
 from wieldy.apps.cli.json_lines import JsonLines
 from wieldy.apps.cli.terminal import Terminal, out
 from wieldy.apps.cli.tools_file import load_tools

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from rich.text import Text
 
-from wieldy.apps.cli.event_view import STOP_WORDS, counted, format_duration, used
+from wieldy.apps.cli.facts import STOP_WORDS, counted, format_duration, used
 from wieldy.apps.cli.terminal import Terminal
 from wieldy.apps.cli.untrusted import call_text, neutralise, one_line
 from wieldy.core.calls import AnyCall

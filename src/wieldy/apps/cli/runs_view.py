@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
-from wieldy.apps.cli.event_view import counted
+from wieldy.apps.cli.facts import counted
 from wieldy.apps.cli.json_lines import print_json
 from wieldy.apps.cli.run_view import STATUS_STYLES, format_time
 from wieldy.apps.cli.terminal import Terminal

@@ -21,7 +21,7 @@ from wieldy.apps.cli.wrapping import WordWrap
 PIPE_WIDTH = 1_000
 """Columns of an output that is no terminal: wide enough that no table cuts a value."""
 
-ASCII_GLYPHS = {"→": "->", "←": "<-", "·": "-", "…": "...", "✓": "+", "✗": "x"}
+ASCII_GLYPHS = {"→": "->", "←": "<-", "·": "-", "…": "...", "✓": "+", "✗": "x", "↻": "~"}
 """What our own signs become where the encoding lacks them."""
 
 
