@@ -32,20 +32,36 @@ class ApprovalRequest:
     @property
     def digest(self) -> str:
         """What an approval is bound to: SHA-256 of everything that was shown, in hexadecimal."""
-        return sha256(
-            canonical_json(
-                [self.run_id, self.call_id, self.tool_name, self.arguments, self.reason, self.expires]
-            )
-        )
+        # 5 and 5.0 are one time, also after a journal that keeps them apart.
+        expires = None if self.expires is None else float(self.expires)
+        return sha256(canonical_json([self.run_id, self.call_id, self.tool_name, self.arguments, self.reason, expires]))
 
     def is_expired(self, now: float) -> bool:
         """Whether an answer would come too late."""
-        return self.expires is not None and now >= self.expires
+        # Asked this way round, a time that is no number has passed, and does not last for ever.
+        return self.expires is not None and not now < self.expires
+
+    def approve(self, *, by: str) -> Approval:
+        """The answer that lets exactly this call run.
+
+        Args:
+            by: Who decided, for the record.
+        """
+        return Approval(call_id=self.call_id, digest=self.digest, is_granted=True, by=by)
+
+    def deny(self, *, by: str, reason: str = "") -> Approval:
+        """The answer that does not.
+
+        Args:
+            by: Who decided, for the record.
+            reason: Why, for the model.
+        """
+        return Approval(call_id=self.call_id, digest=self.digest, is_granted=False, by=by, reason=reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """The answer to an `ApprovalRequest`.
+    """The answer to an `ApprovalRequest`; made by its `approve` and `deny`.
 
     Attributes:
         digest: Of the request that was shown.
@@ -59,3 +75,14 @@ class Approval:
     is_granted: bool
     by: str
     reason: str = ""
+
+
+def is_valid(approval: Approval, request: ApprovalRequest, *, now: float) -> bool:
+    """Whether the answer, yes or no, counts for this request.
+
+    Args:
+        approval: What somebody answered, to whatever they were shown.
+        request: What would run now.
+        now: When the answer was given or is used, whichever is to be asked about, in seconds since the epoch.
+    """
+    return approval.call_id == request.call_id and approval.digest == request.digest and not request.is_expired(now)
