@@ -43,7 +43,8 @@ class Principal:
 
 
 def _checked(permissions: object, *, name: str) -> frozenset[str]:
-    # A text would be taken for a set of letters, in which a `*` means everything; a dictionary may say {"admin": False}.
+    # A text would be taken for a set of letters, in which a `*` means everything, and a dictionary for its keys, also
+    # where it says False.
     if isinstance(permissions, str | bytes | Mapping) or not isinstance(permissions, Collection):
         raise UsageError(
             f"Principal {name!r}: expected permissions as a set, such as {{'orders:read'}}, found {permissions!r}."

@@ -1,20 +1,24 @@
-"""May this call run? A policy is a function that is shown a proposal and decides; this is the port and the default.
+"""May this call run? A policy is a function that is shown a proposal and decides; an approver asks a person.
 
-Deliberately not here: rules as data (`rules`), where arguments come from (`provenance`), and keeping what people
-answered (the journal).
+These are two ports, and the default policy. Deliberately not here: rules as data (`rules`), where arguments come
+from (`provenance`), and keeping what people answered (the journal).
 """
 
 from __future__ import annotations
 
+import copy
 import inspect
-from dataclasses import dataclass
+import math
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from wieldy.core.errors import UsageError
+from wieldy.core.approvals import Approval
+from wieldy.core.errors import ApprovalError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from wieldy.core.approvals import ApprovalRequest
     from wieldy.core.calls import ToolCall
     from wieldy.core.messages import Message
     from wieldy.core.principals import Principal
@@ -44,19 +48,26 @@ class Proposal:
     repeats_unknown: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Allow:
     """The call may run."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Deny:
-    """The call must not run; the model is told why."""
+    """The call must not run.
+
+    Attributes:
+        reason: Why; for the model.
+    """
 
     reason: str = "it is not allowed here"
 
+    def __post_init__(self) -> None:
+        _check_reason(self)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """A person decides; until then the call waits, and with it the run.
 
@@ -66,13 +77,25 @@ class Ask:
     """
 
     reason: str = "the rules want a person's consent"
+    _: KW_ONLY
     expires_after_s: float | None = None
+
+    def __post_init__(self) -> None:
+        _check_reason(self)
+        seconds = self.expires_after_s
+        if seconds is not None and (isinstance(seconds, bool) or not _is_time(seconds)):
+            raise UsageError(
+                f"Ask: expected expires_after_s to be seconds above 0, or None for ever, found {seconds!r}."
+            )
 
 
 Decision: TypeAlias = Allow | Deny | Ask
 
 Policy: TypeAlias = "Callable[[Proposal], Decision | Awaitable[Decision]]"
 """Asked once per call, in the model's order, before any call of the turn runs; and again when a run is resumed."""
+
+Approver: TypeAlias = "Callable[[ApprovalRequest], Approval | Awaitable[Approval | None] | None]"
+"""Asks a person, and answers `request.approve(by=...)`, `request.deny(by=...)`, or None: nobody has decided yet."""
 
 
 def allow_all(proposal: Proposal) -> Decision:
@@ -88,14 +111,59 @@ async def decide(policy: Policy, proposal: Proposal) -> Decision:
         UsageError: The policy answered something else.
     """
     answer = policy(proposal)
-    return _checked(await answer if inspect.isawaitable(answer) else answer, proposal)
+    return _decision(await answer if inspect.isawaitable(answer) else answer, proposal)
 
 
-def _checked(answer: object, proposal: Proposal) -> Decision:
+async def consult(approver: Approver, request: ApprovalRequest) -> Approval | None:
+    """The approver's answer to this request, waited for if it must be; None if nobody has decided yet.
+
+    Raises:
+        UsageError: The approver answered something else.
+        ApprovalError: It answered another request.
+    """
+    # A copy, so that an approver that changes what it is shown does not consent to the change.
+    shown = replace(request, arguments=copy.deepcopy(request.arguments))
+    answer = approver(shown)
+    return _approval(await answer if inspect.isawaitable(answer) else answer, request)
+
+
+def _decision(answer: object, proposal: Proposal) -> Decision:
     # A policy is the program's own function, and `True` must not pass for `Allow`.
     if isinstance(answer, Allow | Deny | Ask):
         return answer
     raise UsageError(
-        f"Expected the policy to answer Allow(), Deny(reason=...) or Ask(reason=...) for `{proposal.call.name}`, "
+        f'Expected the policy to answer Allow(), Deny("...") or Ask("...") for `{proposal.call.name}`, '
         f"found {answer!r}."
     )
+
+
+def _approval(answer: object, request: ApprovalRequest) -> Approval | None:
+    # So is an approver, and its `True` must not pass for consent.
+    if answer is None:
+        return None
+    if not isinstance(answer, Approval) or not isinstance(answer.is_granted, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(
+            "Expected the approver to answer request.approve(by=...), request.deny(by=...) or None for "
+            f"`{request.tool_name}`, found {answer!r}."
+        )
+    if not isinstance(answer.by, str) or not answer.by.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(
+            f"Expected the approver to say who decided on `{request.tool_name}`, as in request.approve(by='anna'), "
+            f"found {answer.by!r}."
+        )
+    if (answer.call_id, answer.digest) != (request.call_id, request.digest):
+        raise ApprovalError(
+            f"Expected an answer to the request for call {request.call_id!r} with the digest {request.digest}, found "
+            f"one for call {answer.call_id!r} with the digest {answer.digest}. Answer with the request's own approve "
+            "or deny; an answer to what was shown earlier, or to something else, does not count."
+        )
+    return answer
+
+
+def _check_reason(decision: Deny | Ask) -> None:
+    if not isinstance(decision.reason, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"{type(decision).__name__}: expected the reason as text, found {decision.reason!r}.")
+
+
+def _is_time(seconds: object) -> bool:
+    return isinstance(seconds, int | float) and 0 < seconds < math.inf
