@@ -7,35 +7,49 @@ run is in `run.loop`. Deliberately not here: anything that a run remembers; that
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import anyio
 
-from wieldy.core.errors import UsageError
+from wieldy.core.context import Context
+from wieldy.core.errors import RunError, ToolError, UsageError
 from wieldy.core.history import check_history
 from wieldy.core.limits import Limits
 from wieldy.core.messages import Message, messages_from
-from wieldy.run.budget import check_limits
+from wieldy.run import consent
+from wieldy.run.budget import check_limits, tighter
 from wieldy.run.events import events_of
 from wieldy.run.guided import Guided, GuidedModel
-from wieldy.run.journal import MemoryJournal, SqliteJournal
-from wieldy.run.loop import Emit, RunRequest, nothing, run
-from wieldy.run.policy import Policy, allow_all
-from wieldy.tools import Tool, Toolset, tools_from
+from wieldy.run.journal import MemoryJournal, open_journal
+from wieldy.run.loop import Emit, RunRequest, new_run_id, nothing, resume, run
+from wieldy.run.outcomes import Rest
+from wieldy.run.policy import Approver, Policy, allow_all
+from wieldy.run.prices import PRICES, Prices, check_prices
+from wieldy.run.results import ResultRules, check_secrets
+from wieldy.run.state import Parent
+from wieldy.tools import Tool, Toolset, tool, tools_from
 
 if TYPE_CHECKING:
+    from wieldy.core.approvals import Approval, ApprovalRequest
     from wieldy.core.events import RunEvent, RunResult
+    from wieldy.core.json import JsonObject
     from wieldy.core.ports import Journal, Model
+    from wieldy.core.principals import Principal
 
 Prompt: TypeAlias = str | Iterable[Message | Mapping[str, Any]]
 """What a run starts from: the user's words, or a conversation as `Message`s or OpenAI-style dictionaries."""
 
 Strategy: TypeAlias = Literal["guided", "native"]
+Actions: TypeAlias = Literal["calls", "react", "json", "code"]
 
 _DEFAULT_LIMITS = Limits()
+_DEFAULT_RESULTS = ResultRules()
+
+_T = TypeVar("_T")
 
 
 class Agent:
@@ -47,19 +61,28 @@ class Agent:
         model: A model, or a string that names one, such as `local` or `openai:NAME`.
         tools: Functions, `Tool`s and `Toolset`s. What a toolset holds open is opened for each run and closed after it.
         instructions: The system message. A conversation that brings its own keeps it instead.
-        journal: Where runs are recorded: a journal, or the path of a file; without one they are kept in memory, in
-            `agent.journal`, for as long as the agent lives.
+        journal: Where runs are recorded: a journal, the path of a file, or a `postgresql://` URL; without one they are
+            kept in memory, in `agent.journal`, for as long as the agent lives.
         limits: How far a run may go.
         policy: Asked before every call; without one every call is allowed.
+        approver: Asked at once where the policy wants a person's consent; without one the run waits for `approve`.
+        principal: On whose behalf runs act; tools that need a permission run only with it.
+        secrets: By name, for tools to take by `ctx.secret(name)`; masked wherever they would be shown or recorded.
+        results: How results are shown to the model.
+        prices: What models cost, by name, for `usage.cost_usd` and `Limits(cost_usd=...)`.
+        actions: How the model acts: `calls` by its own tool calls, `react` and `json` in text that any chat model can
+            write.
+        finish: Whether the model may also end a run by a call of `finish`.
         strategy: How the model is led: `guided` asks a local model one small question after the other, `native` lets
             the model say everything itself. Without one: `guided` where the model can be, else `native`.
+        metadata: Recorded with each run, for the program's own use; JSON.
 
     Raises:
         UsageError: One of these cannot be used.
         JournalError: The file cannot be used as a journal.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one parameter for each thing that a run can be given
         self,
         model: Model | str,
         tools: Iterable[Tool | Toolset | Callable[..., object]] = (),
@@ -68,16 +91,33 @@ class Agent:
         journal: Journal | Path | str | None = None,
         limits: Limits = _DEFAULT_LIMITS,
         policy: Policy | None = None,
+        approver: Approver | None = None,
+        principal: Principal | None = None,
+        secrets: Mapping[str, str] | None = None,
+        results: ResultRules = _DEFAULT_RESULTS,
+        prices: Prices | None = None,
+        actions: Actions = "calls",
+        finish: bool = False,
         strategy: Strategy | None = None,
+        metadata: JsonObject | None = None,
     ) -> None:
         check_limits(limits)
         self.toolset = tools_from(tools)
         self._connected = _resolved(model)
-        self.model = _led(self._connected, strategy)
+        self.model = _acting(_led(self._connected, strategy, actions), actions)
         self.journal = _journal(journal)
         self.limits = limits
         self._instructions = instructions
         self._policy = allow_all if policy is None else policy
+        self._approver = approver
+        self._principal = principal
+        self._secrets = dict(secrets or {})
+        check_secrets(self._secrets)
+        self._results = results
+        self._prices = PRICES if prices is None else {**PRICES, **prices}
+        check_prices(self._prices)
+        self._finish = finish
+        self._metadata = metadata
 
     async def run(self, prompt: Prompt) -> RunResult:
         """The model's answer, after as many calls as it took.
@@ -107,25 +147,148 @@ class Agent:
             UsageError: As `run`; also where an event loop is running already.
             RunError: As `run`.
         """
-        if _is_in_event_loop():
-            raise UsageError("`run_sync` was called inside a running event loop. Use `await agent.run(...)` there.")
-        return anyio.run(self.run, prompt)
+        return _wait_for("run", partial(self.run, prompt))
+
+    async def resume(self, run_id: str) -> RunResult:
+        """The answer of a run that was stopped, crashed or waits for a decision, after whatever was left of it.
+
+        What was done is not done again: see `Tool.effect`. A run that is over gives its result again.
+
+        Raises:
+            UsageError: The journal has no such run.
+            RunError: As `run`; also where another process is at work on it, or its record was changed.
+        """
+        return await self._resume(run_id, nothing)
+
+    def stream_resumed(self, run_id: str) -> AsyncGenerator[RunEvent]:
+        """What happens in a resumed run, as `stream` tells it.
+
+        Raises:
+            UsageError: While iterating: the journal has no such run.
+            RunError: While iterating: as `resume`.
+        """
+        return events_of(lambda emit: self._resume(run_id, emit))
+
+    def resume_sync(self, run_id: str) -> RunResult:
+        """`resume` for programs that are not asynchronous.
+
+        Raises:
+            UsageError: As `resume`; also where an event loop is running already.
+            RunError: As `resume`.
+        """
+        return _wait_for("resume", partial(self.resume, run_id))
+
+    def pending(self, run_id: str) -> tuple[ApprovalRequest, ...]:
+        """The calls of a run that wait for a person, in the model's order.
+
+        Raises:
+            UsageError: The journal has no such run.
+            JournalError: The journal cannot be read, or was changed.
+        """
+        return consent.pending(self.journal, run_id)
+
+    def approve(self, run_id: str, call_id: str, *, by: str, digest: str | None = None) -> Approval:
+        """The call may run with the arguments that were shown; it does when the run is resumed.
+
+        Args:
+            run_id: The run.
+            call_id: The call that waits.
+            by: Who consents.
+            digest: Of the request that they were shown; None to consent to what waits now.
+
+        Raises:
+            ApprovalError: No such call waits, the time is over, or something else was shown.
+            UsageError: The journal has no such run.
+            JournalError: The journal cannot be read or written, or was changed.
+        """
+        return consent.answer(self.journal, run_id, call_id, is_granted=True, by=by, digest=digest)
+
+    def deny(self, run_id: str, call_id: str, *, by: str, reason: str = "") -> Approval:
+        """The call must not run, and the model is told why when the run is resumed.
+
+        Raises:
+            ApprovalError, UsageError, JournalError: As `approve`.
+        """
+        return consent.answer(self.journal, run_id, call_id, is_granted=False, by=by, reason=reason)
+
+    def as_tool(self, name: str, description: str) -> Tool:
+        """A tool whose call is a run of this agent; its one argument is the prompt, its result the answer.
+
+        The nested run is recorded beside the one that started it, keeps what is left of its limits, acts on behalf of
+        the same principal and counts towards its usage. If the program dies, it is resumed with it.
+        """
+        reads_only = all(each.effect == "read" for each in self.toolset.tools)
+
+        async def nested(prompt: str, ctx: Context) -> object:
+            return await self._nested(name, prompt, ctx)
+
+        declare = tool(name=name, description=description, effect="read" if reads_only else "keyed")
+        return declare(nested)
+
+    async def _nested(self, name: str, prompt: str, ctx: Context) -> object:
+        journal = self.journal if ctx.journal is None else ctx.journal
+        # The same for every attempt at this call, so that a second one goes on where the first was stopped.
+        run_id = ctx.idempotency_key[:16]
+        is_begun = bool(journal.read(run_id))
+        async with AsyncExitStack() as opened:
+            request = await self._open(
+                opened,
+                journal=journal,
+                run_id=run_id,
+                messages=() if is_begun else self._messages(prompt),
+                limits=tighter(self.limits, ctx.limits),
+                principal=self._principal if ctx.principal is None else ctx.principal,
+                parent=Parent(run_id=ctx.run_id, call_id=ctx.call_id),
+            )
+            try:
+                result = await (resume(request) if is_begun else run(request))
+            except RunError as error:
+                raise ToolError(f"`{name}` could not go on: {error}") from error
+        ctx.charge(result.usage)
+        if result.stop_reason == "waiting_for_approval":
+            return Rest(waiting=result.waiting)
+        return result.text
 
     async def _run(self, messages: tuple[Message, ...], emit: Emit) -> RunResult:
         async with AsyncExitStack() as opened:
-            # Connections that a model or a toolset keeps are opened once for the whole run.
-            for resource in (self._connected, self.toolset):
-                if isinstance(resource, AbstractAsyncContextManager):
-                    await opened.enter_async_context(resource)
-            request = RunRequest(
-                model=self.model,
-                toolset=self.toolset,
-                messages=messages,
-                journal=self.journal,
-                limits=self.limits,
-                policy=self._policy,
-            )
-            return await run(request, emit)
+            return await run(await self._open(opened, messages=messages), emit)
+
+    async def _resume(self, run_id: str, emit: Emit) -> RunResult:
+        async with AsyncExitStack() as opened:
+            return await resume(await self._open(opened, run_id=run_id), emit)
+
+    async def _open(
+        self,
+        opened: AsyncExitStack,
+        *,
+        messages: tuple[Message, ...] = (),
+        run_id: str | None = None,
+        journal: Journal | None = None,
+        limits: Limits | None = None,
+        principal: Principal | None = None,
+        parent: Parent | None = None,
+    ) -> RunRequest:
+        # Connections that a model or a toolset keeps are opened once for the whole run.
+        for resource in (self._connected, self.toolset):
+            if isinstance(resource, AbstractAsyncContextManager):
+                await opened.enter_async_context(resource)
+        return RunRequest(
+            model=self.model,
+            toolset=self.toolset,
+            journal=self.journal if journal is None else journal,
+            messages=messages,
+            limits=self.limits if limits is None else limits,
+            policy=self._policy,
+            approver=self._approver,
+            principal=self._principal if principal is None else principal,
+            secrets=self._secrets,
+            results=self._results,
+            prices=self._prices,
+            finish=self._finish,
+            parent=parent,
+            metadata=self._metadata,
+            run_id=new_run_id() if run_id is None else run_id,
+        )
 
     def _messages(self, prompt: Prompt) -> tuple[Message, ...]:
         # Not every program is checked for its types.
@@ -136,6 +299,12 @@ class Agent:
             messages = (Message.system(self._instructions), *messages)
         check_history(messages)
         return messages
+
+
+def _wait_for(name: str, work: Callable[[], Awaitable[_T]]) -> _T:
+    if _is_in_event_loop():
+        raise UsageError(f"`{name}_sync` was called inside a running event loop. Use `await agent.{name}(...)` there.")
+    return anyio.run(work)
 
 
 def _is_in_event_loop() -> bool:
@@ -157,16 +326,18 @@ def _journal(journal: Journal | Path | str | None) -> Journal:
     if journal is None:
         return MemoryJournal()
     if isinstance(journal, str | Path):
-        return SqliteJournal(journal)
+        return open_journal(journal)
     if not callable(getattr(journal, "append", None)) or not callable(getattr(journal, "read", None)):
-        raise UsageError(f"Expected `journal` to be a path or a journal, found {journal!r}.")
+        raise UsageError(f"Expected `journal` to be a path, a URL or a journal, found {journal!r}.")
     return journal
 
 
-def _led(model: Model, strategy: Strategy | None) -> Model:
+def _led(model: Model, strategy: Strategy | None, actions: Actions) -> Model:
     if strategy not in (None, "guided", "native"):
         raise UsageError(f"Expected `strategy` to be 'guided', 'native' or None, found {strategy!r}.")
-    if strategy == "native":
+    if strategy == "guided" and actions != "calls":
+        raise UsageError(f"A guided model acts by calls: expected actions='calls', found {actions!r}.")
+    if strategy == "native" or actions != "calls":
         return model
     if isinstance(model, GuidedModel):
         return Guided(model)
@@ -176,3 +347,19 @@ def _led(model: Model, strategy: Strategy | None) -> Model:
             "local one, can be. Leave `strategy` out, or use 'native'."
         )
     return model
+
+
+def _acting(model: Model, actions: Actions) -> Model:
+    match actions:
+        case "calls":
+            return model
+        case "react" | "json":
+            # Imported here because it brings the chat formats, which a run by calls does not need.
+            from wieldy.formats import get  # noqa: PLC0415
+            from wieldy.run.actions import TextActions  # noqa: PLC0415
+
+            return TextActions(model, get(actions))
+        case "code":
+            raise UsageError("actions='code' is not available in this version. Use 'calls', 'react' or 'json'.")
+        case _:
+            raise UsageError(f"Expected `actions` to be 'calls', 'react', 'json' or 'code', found {actions!r}.")

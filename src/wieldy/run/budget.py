@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from wieldy.core.errors import UsageError
+from wieldy.core.limits import Limits, Usage
 
 if TYPE_CHECKING:
-    from wieldy.core.limits import Limits, StopReason
+    from wieldy.core.limits import StopReason
+
+_Number = TypeVar("_Number", int, float)
 
 RESERVED_ANSWER_TOKENS: Final = 256
 """Output tokens kept back for the last answer, or an eighth of the limit where that is less."""
+
+RESERVED_ANSWER_S: Final = 30.0
+"""Seconds kept back for the last answer, or an eighth of the limit where that is less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +27,7 @@ class Spent:
 
     turns: int
     calls: int
-    output_tokens: int
+    usage: Usage
     elapsed_s: float
     repeats: int
 
@@ -32,7 +38,14 @@ def check_limits(limits: Limits) -> None:
     Raises:
         UsageError: One of them is no number, or too small.
     """
-    for name, minimum in (("turns", 0), ("calls", 0), ("output_tokens", 1), ("wall_time_s", 0)):
+    for name, minimum in (
+        ("turns", 0),
+        ("calls", 0),
+        ("output_tokens", 1),
+        ("total_tokens", 1),
+        ("cost_usd", 0),
+        ("wall_time_s", 0),
+    ):
         value: object = getattr(limits, name)
         if value is not None and not _is_number(value, minimum):
             raise UsageError(
@@ -51,7 +64,12 @@ def reached(limits: Limits, spent: Spent) -> StopReason | None:
     tokens = tokens_for_turn(limits, spent)
     if tokens is not None and tokens <= 0:
         return "output_token_limit"
-    if limits.wall_time_s is not None and spent.elapsed_s >= limits.wall_time_s:
+    if limits.total_tokens is not None and _total(spent.usage) >= limits.total_tokens:
+        return "total_token_limit"
+    if limits.cost_usd is not None and _cost(spent.usage) >= limits.cost_usd:
+        return "cost_limit"
+    seconds = seconds_for_turn(limits, spent)
+    if seconds is not None and seconds <= 0:
         return "wall_time_limit"
     if spent.repeats >= limits.repeats:
         return "repeated_call"
@@ -60,7 +78,7 @@ def reached(limits: Limits, spent: Spent) -> StopReason | None:
 
 def tokens_for_answer(limits: Limits, spent: Spent) -> int | None:
     """How many tokens the last answer may have; None if there is no limit."""
-    return None if limits.output_tokens is None else limits.output_tokens - spent.output_tokens
+    return None if limits.output_tokens is None else limits.output_tokens - spent.usage.output_tokens
 
 
 def tokens_for_turn(limits: Limits, spent: Spent) -> int | None:
@@ -68,12 +86,66 @@ def tokens_for_turn(limits: Limits, spent: Spent) -> int | None:
     if limits.output_tokens is None:
         return None
     reserve = min(RESERVED_ANSWER_TOKENS, limits.output_tokens // 8)
-    return limits.output_tokens - spent.output_tokens - reserve
+    return limits.output_tokens - spent.usage.output_tokens - reserve
+
+
+def seconds_for_answer(limits: Limits, spent: Spent) -> float | None:
+    """How long the last answer may take; None if there is no limit."""
+    return None if limits.wall_time_s is None else limits.wall_time_s - spent.elapsed_s
+
+
+def seconds_for_turn(limits: Limits, spent: Spent) -> float | None:
+    """How long the next turn may take, so that a last answer is still possible; None if there is no limit."""
+    if limits.wall_time_s is None:
+        return None
+    return limits.wall_time_s - spent.elapsed_s - min(RESERVED_ANSWER_S, limits.wall_time_s / 8)
 
 
 def calls_left(limits: Limits, spent: Spent) -> float:
     """How many more calls may run; infinite if there is no limit."""
     return math.inf if limits.calls is None else max(0, limits.calls - spent.calls)
+
+
+def left_of(limits: Limits, spent: Spent) -> Limits:
+    """What is left for a run within this run, which may use all of it but for what the last answer here needs."""
+    tokens, seconds = tokens_for_turn(limits, spent), seconds_for_turn(limits, spent)
+    return replace(
+        limits,
+        calls=None if limits.calls is None else max(0, limits.calls - spent.calls),
+        output_tokens=None if tokens is None else max(1, tokens),
+        total_tokens=None if limits.total_tokens is None else max(1, limits.total_tokens - _total(spent.usage)),
+        cost_usd=None if limits.cost_usd is None else max(0.0, limits.cost_usd - _cost(spent.usage)),
+        wall_time_s=None if seconds is None else max(0.0, seconds),
+    )
+
+
+def tighter(one: Limits, other: Limits) -> Limits:
+    """Limits that keep both."""
+    return Limits(
+        turns=_least(one.turns, other.turns),
+        calls=_least(one.calls, other.calls),
+        output_tokens=_least(one.output_tokens, other.output_tokens),
+        total_tokens=_least(one.total_tokens, other.total_tokens),
+        cost_usd=_least(one.cost_usd, other.cost_usd),
+        wall_time_s=_least(one.wall_time_s, other.wall_time_s),
+        repeats=min(one.repeats, other.repeats),
+    )
+
+
+def _least(one: _Number | None, other: _Number | None) -> _Number | None:
+    given = [value for value in (one, other) if value is not None]
+    return min(given) if given else None
+
+
+def _total(usage: Usage) -> int:
+    return usage.input_tokens + usage.output_tokens
+
+
+def _cost(usage: Usage) -> float:
+    # A limit on cost cannot be kept where a cost is not known, so that counts as reaching it.
+    if usage.cost_usd is None:
+        return math.inf if usage.requests else 0.0
+    return usage.cost_usd
 
 
 def _is_number(value: object, minimum: float) -> bool:

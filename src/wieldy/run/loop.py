@@ -2,67 +2,64 @@
 
 Law: every call that a model asks for ends exactly once, with exactly one result that carries its id, and the results
 stand in the order of the calls; so the history always suits the strictest provider. Every step is in the journal before
-the next. When a limit is reached the model is asked once more with `tool_choice` none. The tools stay on offer in that
-request, because strict providers want to see the tools of the calls that a history holds. Calls that the model makes
-all the same are not run; each is answered with an error result, so that the history can be continued.
+the next, and what comes next is decided from the journal alone (`next_step`): a run that is resumed goes through the
+same code as one that was never stopped. When a limit is reached the model is asked once more with `tool_choice` none.
+The tools stay on offer in that request, because strict providers want to see the tools of the calls that a history
+holds. Calls that the model makes all the same are not run; each is answered with an error result, so that the history
+can be continued.
 Deliberately not here: how a model is reached or led (the `Model` port), how a call is checked (`pipeline`) and run
-(`executor`), who watches (`events`).
+(`executor`), what becomes of one that was interrupted (`recovery`), what is written (`recording`).
 """
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from secrets import token_hex
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
-from wieldy.core.calls import AUTO, NO_TOOLS, ToolResult
-from wieldy.core.errors import JournalError, ToolDeniedError, UsageError
-from wieldy.core.events import (
-    CallFinished,
-    CallStarted,
-    LimitReached,
-    RunEvent,
-    RunFinished,
-    RunResult,
-    RunStarted,
-    TurnStarted,
-)
-from wieldy.core.limits import Limits
-from wieldy.core.messages import Message
-from wieldy.core.ports import ModelRequest
+import anyio
+
+from wieldy.core.approvals import ApprovalRequest
+from wieldy.core.calls import ToolCall, ToolResult
+from wieldy.core.errors import ArgumentsError, JournalError, RunBusyError, ToolDeniedError, UsageError
+from wieldy.core.events import RunEvent, RunFinished, RunResult, RunStarted
+from wieldy.core.limits import Limits, Usage
+from wieldy.core.ports import Draft, ModelRequest
 from wieldy.run.brake import Brake
-from wieldy.run.budget import Spent, calls_left, check_limits, reached, tokens_for_answer, tokens_for_turn
-from wieldy.run.executor import Outcome, Step, execute, failed, first_of
-from wieldy.run.journal import kinds
+from wieldy.run.budget import Spent, calls_left, check_limits, left_of, seconds_for_turn
+from wieldy.run.control import FINISH, FINISH_SCHEMA
+from wieldy.run.executor import LateCalls, execute, first_of
+from wieldy.run.journal import kinds, verify
+from wieldy.run.next_step import AskModel, DealWithCalls, End, ReachLimit, next_step
+from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.pipeline import Pipeline
-from wieldy.run.policy import Policy, allow_all
-from wieldy.run.records import (
-    definition_to_json,
-    limits_to_json,
-    message_to_json,
-    result_to_json,
-    usage_to_json,
-)
+from wieldy.run.policy import Approver, Policy, allow_all, consult
+from wieldy.run.prices import PRICES, Prices, cost_of
+from wieldy.run.recording import Emit, Recording
+from wieldy.run.records import definition_to_json, limits_to_json, message_to_json
+from wieldy.run.recovery import recover
 from wieldy.run.replies import CallNumbers, adopt, ask
-from wieldy.run.results import with_note
+from wieldy.run.results import ResultRules, Shaper, read_result_tool, with_note
 from wieldy.run.scheduler import Access, schedule
-from wieldy.run.state import Fold
+from wieldy.run.state import CallState, Parent, RunState
+from wieldy.schema import explain
 
 if TYPE_CHECKING:
-    from wieldy.core.calls import AnyCall, ToolChoice
+    from wieldy.core.calls import AnyCall, ToolDefinition
     from wieldy.core.json import JsonObject
     from wieldy.core.limits import StopReason
-    from wieldy.core.ports import Journal, Model
-    from wieldy.tools import Toolset
-
-Finish: TypeAlias = Literal["stop", "length"]
-
-Emit: TypeAlias = Callable[[RunEvent], None]
-"""Takes an event; must neither wait nor raise."""
+    from wieldy.core.messages import Message
+    from wieldy.core.ports import Journal, Lease, Model
+    from wieldy.core.principals import Principal
+    from wieldy.run.pipeline import Prepared
+    from wieldy.tools import Tool, Toolset
 
 _RECORDED = (
     "You asked exactly this before and nothing was changed since: this is the result of that call. Go on from it."
@@ -79,18 +76,33 @@ class RunRequest:
     """Everything that one run needs.
 
     Attributes:
-        messages: What the run starts from; a history that strict providers take, instructions first.
+        messages: What the run starts from; a history that strict providers take, instructions first. Empty for a run
+            that is resumed: what it started from is in its journal.
         toolset: Entered for as long as the run goes on.
+        approver: Asked at once where the policy wants a person's consent; without one the run waits.
+        finish: Whether the model may end the run by calling `finish`.
         clock: Seconds that only grow, for limits and durations.
+        now: Seconds since the epoch, for what expires.
+        sleep: Waits between attempts, in seconds.
     """
 
     model: Model
     toolset: Toolset
-    messages: Sequence[Message]
     journal: Journal
+    messages: Sequence[Message] = ()
     limits: Limits = field(default_factory=Limits)
     policy: Policy = allow_all
+    approver: Approver | None = None
+    principal: Principal | None = None
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    results: ResultRules = field(default_factory=ResultRules)
+    prices: Prices = field(default_factory=lambda: PRICES)
+    finish: bool = False
+    parent: Parent | None = None
+    metadata: JsonObject | None = None
     clock: Callable[[], float] = time.monotonic
+    now: Callable[[], float] = time.time
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep
     run_id: str = field(default_factory=new_run_id)
 
 
@@ -100,223 +112,388 @@ def nothing(event: RunEvent) -> None:
 
 
 async def run(request: RunRequest, emit: Emit = nothing) -> RunResult:
-    """The run has ended, and its result is what the last event carries.
+    """The run has ended or rests, and its result is what the last event carries.
 
     Raises:
         RunError: The model could not answer, or the journal could not be written; the journal tells how far it came.
         UsageError: The limits cannot be kept, or the run id is taken.
     """
-    check_limits(request.limits)
-    running = _Run(request, emit)
-    running.start()
+    _check(request)
+    lease = request.journal.lease(request.run_id)
+    recording = Recording(run_id=request.run_id, journal=request.journal, emit=emit)
+    return await _Run(request, recording, emit).carry_out(lease, is_new=True)
+
+
+async def resume(request: RunRequest, emit: Emit = nothing) -> RunResult:
+    """The run that was started under this id has ended or rests, after whatever was left of it.
+
+    A run that is over gives its result again.
+
+    Raises:
+        RunError: As `run`; also where another process is at work on the run, or its entries were changed.
+        UsageError: There is no such run.
+    """
+    _check(request)
+    lease = request.journal.lease(request.run_id)
     try:
-        return await running.finish()
-    except Exception as error:
-        running.end(kinds.RUN_FAILED, error)
+        entries = request.journal.read(request.run_id)
+        if not entries:
+            raise UsageError(f"Expected the id of a run in this journal, found {request.run_id!r}. Is it another file?")
+        verify(entries)
+        recording = Recording(run_id=request.run_id, journal=request.journal, emit=emit, entries=entries)
+        state = recording.known.state()
+        running = _Run(request, recording, emit)
+    except BaseException:
+        lease.release()
         raise
-    except BaseException as error:
-        running.end(kinds.RUN_INTERRUPTED, error)
-        raise
+    if state.status == "finished":
+        lease.release()
+        return running.tell(state)
+    return await running.carry_out(lease, is_new=False)
 
 
 class _Run:
-    """One run in progress. What it knows is the fold of what it wrote."""
+    """One run in progress. What it knows is the fold of what was written."""
 
-    def __init__(self, request: RunRequest, emit: Emit) -> None:
+    def __init__(self, request: RunRequest, recording: Recording, emit: Emit) -> None:
         self._request = request
+        self._recording = recording
         self._emit = emit
-        self._fold = Fold()
+        self._known = recording.known
         self._brake = Brake()
-        self._numbers = CallNumbers(request.messages)
+        self._shaper = Shaper(rules=request.results, secrets=request.secrets)
         # Taken once: what a model was shown is what it may call, also if a set changes meanwhile.
-        tools = {tool.name: tool for tool in request.toolset.tools}
-        self._definitions = tuple(tool.definition for tool in tools.values())
-        self._pipeline = Pipeline(run_id=request.run_id, tools=tools, policy=request.policy)
+        self._tools = {tool.name: tool for tool in request.toolset.tools}
+        self._definitions = self._offered()
+        self._pipeline = Pipeline(
+            run_id=request.run_id,
+            tools=self._tools,
+            policy=request.policy,
+            known=self._known,
+            shaper=self._shaper,
+            journal=request.journal,
+            principal=request.principal,
+            secrets=request.secrets,
+            limits_left=lambda: left_of(request.limits, self._spent()),
+            now=request.now,
+        )
+        self._late = LateCalls(recording)
         self._started = request.clock()
 
-    def start(self) -> None:
+    async def carry_out(self, lease: Lease, *, is_new: bool) -> RunResult:
+        """From the first entry to the last."""
+        renewing = asyncio.create_task(_renew(lease), name="wieldy lease")
+        try:
+            self._begin() if is_new else self._go_on()
+            self._numbers = CallNumbers(self._known.messages)
+            return await self._finish()
+        except Exception as error:
+            self._stop(kinds.RUN_FAILED, error)
+            raise
+        except BaseException as error:
+            self._stop(kinds.RUN_INTERRUPTED, error)
+            raise
+        finally:
+            self._late.close()
+            renewing.cancel()
+            lease.release()
+
+    def _begin(self) -> None:
         request = self._request
-        entry = request.journal.append(
-            request.run_id,
-            kinds.RUN_STARTED,
-            {
-                "model": request.model.name,
-                "messages": [message_to_json(message) for message in request.messages],
-                "tools": [definition_to_json(definition) for definition in self._definitions],
-                "limits": limits_to_json(request.limits),
-            },
-        )
-        if entry.sequence != 0:
+        data: JsonObject = {
+            "model": request.model.name,
+            "messages": [message_to_json(message) for message in request.messages],
+            "tools": [definition_to_json(definition) for definition in self._definitions],
+            "limits": limits_to_json(request.limits),
+            "journal_head": request.journal.head(),
+        }
+        if request.principal is not None:
+            data["principal"] = request.principal.name
+        if request.parent is not None:
+            data["parent"] = {"run_id": request.parent.run_id, "call_id": request.parent.call_id}
+        if request.metadata:
+            data["metadata"] = request.metadata
+        if request.journal.read(request.run_id):
             raise UsageError(
-                f"Expected a run id that no run has, found {request.run_id!r}: that run has entries already."
+                f"Expected a run id that no run has, found {request.run_id!r}: that run has entries already. To go on "
+                "with it, resume it."
             )
-        self._fold.apply(entry)
+        self._recording.write(Draft(kinds.RUN_STARTED, data))
         self._emit(RunStarted(run_id=request.run_id, model=request.model.name))
 
-    async def finish(self) -> RunResult:
-        """Turn after turn, until there is an answer."""
+    def _go_on(self) -> None:
+        data: JsonObject = {
+            "by": self._request.journal.holder(self._request.run_id),
+            "limits": limits_to_json(self._request.limits),
+        }
+        self._recording.write(Draft(kinds.RUN_RESUMED, data))
+        for _, calls in groupby(self._known.calls.values(), key=lambda call: call.turn):
+            turn = list(calls)
+            if all(call.result is not None for call in turn):
+                self._brake.observe(turn)
+        self._emit(RunStarted(run_id=self._request.run_id, model=self._request.model.name))
+
+    async def _finish(self) -> RunResult:
+        """Step after step, until there is an answer or somebody must decide."""
         while True:
             spent = self._spent()
-            reason = reached(self._request.limits, spent)
-            if reason is not None:
-                return await self._answer_without_tools(reason, spent)
-            finish = await self._turn(AUTO, max_output_tokens=tokens_for_turn(self._request.limits, spent))
-            calls = self._fold.messages[-1].calls
-            if calls:
-                await self._deal_with(calls, spent)
-            elif finish == "length":  # what there is of it is the answer, and nobody is told that it is whole
-                self._reach("output_token_limit")
-                return self._end("output_token_limit")
-            else:
-                return self._end("answered")
+            match next_step(self._known, self._request.limits, spent):
+                case AskModel() as step:
+                    await self._ask(step)
+                case DealWithCalls(may_run=False):
+                    for call in self._unanswered():
+                        self._recording.finish(call, self._beyond(call))
+                case DealWithCalls():
+                    waiting = await self._deal_with_calls(spent)
+                    if waiting is not None:
+                        return self._pause(waiting)
+                case ReachLimit(reason=reason):
+                    self._recording.limit(reason)
+                case End(reason=reason):
+                    return self._end(reason)
 
-    def end(self, kind: str, error: BaseException) -> None:
-        """The run was stopped by an error, which the journal says if it still can be written."""
-        cause = first_of(error)
-        detail = "".join(traceback.format_exception(cause))
-        with suppress(JournalError):  # what stopped the run is more important, and is raised by our caller
-            self._append(kind, {"error": type(cause).__name__, "message": str(cause), "detail": detail})
+    # The model
 
-    # One turn
-
-    async def _turn(self, choice: ToolChoice, *, max_output_tokens: int | None) -> Finish:
-        """The reply is the last of the messages, as the journal has it."""
-        turn = self._fold.turns + 1
-        self._append(
-            kinds.TURN_STARTED,
-            {"turn": turn, "tool_choice": choice.mode, "max_output_tokens": max_output_tokens},
-        )
-        self._emit(TurnStarted(turn=turn))
+    async def _ask(self, step: AskModel) -> None:
+        """The reply is the last of the messages, as the journal has it; none if the time was over."""
+        self._recording.ask_model(step)
         request = ModelRequest(
-            messages=self._fold.messages,
+            messages=self._known.messages,
             tools=self._definitions,
-            tool_choice=choice,
-            max_output_tokens=max_output_tokens,
+            tool_choice=step.choice,
+            max_output_tokens=step.max_output_tokens,
         )
-        reply = adopt(await ask(self._request.model, request, emit=self._emit), self._numbers)
-        self._append(
-            kinds.REPLY,
-            {
-                "turn": turn,
-                "message": message_to_json(reply.message),
-                "usage": usage_to_json(reply.usage),
-                "finish": reply.finish,
-            },
-        )
-        return reply.finish
+        model = self._request.model
+        if step.seconds is None:
+            reply = await ask(model, request, emit=self._emit)
+        else:
+            with anyio.move_on_after(step.seconds) as scope:
+                reply = await ask(model, request, emit=self._emit)
+            if scope.cancelled_caught:
+                return
+        reply = adopt(reply, self._numbers)
+        cost = cost_of(self._request.prices, model.name, reply.usage) if reply.usage.cost_usd is None else None
+        if cost is not None:
+            reply = replace(reply, usage=replace(reply.usage, cost_usd=cost))
+        self._recording.reply(reply)
 
-    async def _deal_with(self, calls: Sequence[AnyCall], spent: Spent) -> None:
-        allowed = calls_left(self._request.limits, spent)
+    # Calls
+
+    async def _deal_with_calls(self, spent: Spent) -> tuple[ApprovalRequest, ...] | None:
+        """Every call that could be was brought to its end; what people must decide on, if something is left."""
+        turn = self._turn()
+        allowed = calls_left(self._request.limits, replace(spent, calls=spent.calls - len(turn)))
+        places = {call.call.id: place for place, call in enumerate(turn)}
         steps: list[Step] = []
-        for position, call in enumerate(calls):
-            prepared = self._beyond(call) if position >= allowed else await self._prepare(call, steps)
-            if isinstance(prepared, Outcome):
-                self._emit(CallStarted(call=call))
-                self._record(call, prepared)
-            else:
-                steps.append(prepared)
-        await execute(
-            steps,
-            schedule([_access(step) for step in steps]),
-            on_start=self._start_call,
-            on_end=lambda step, outcome: self._record(step.call, outcome),
-            clock=self._request.clock,
-        )
-        self._brake.observe([self._fold.calls[call.id] for call in calls])
+        questions: list[ApprovalRequest] = []
+        finishing: list[ToolCall] = []
+        accesses: list[Access] = []  # of steps, and of calls that wait for a person, in the model's order
+        ready: list[int] = []
+        for call in self._unanswered():
+            prepared = (
+                self._beyond(call)
+                if places[call.id] >= allowed
+                else await self._prepare(call, steps, is_over=bool(finishing))
+            )
+            match prepared:
+                case Outcome():
+                    self._recording.finish(call, prepared)
+                case ApprovalRequest():
+                    questions.append(prepared)
+                    accesses.append(self._access(call, prepared.arguments))
+                case Step():
+                    ready.append(len(accesses))
+                    steps.append(prepared)
+                    accesses.append(self._access(call, prepared.arguments.json))
+                case ToolCall():
+                    finishing.append(prepared)
+        waits = schedule(accesses)
+        await self._execute(steps, waits, ready)
+        if questions or self._recording.resting:
+            return (*questions, *(request for rest in self._recording.resting for request in rest.waiting))
+        for call in finishing:
+            result = ToolResult(tool_call_id=call.id, content="The task is ended.")
+            self._recording.finish(call, Outcome(result=result), finishes=True)
+        self._brake.observe(self._turn())
+        return None
 
-    async def _prepare(self, call: AnyCall, earlier: Sequence[Step]) -> Step | Outcome:
-        step = await self._pipeline.prepare(call)
+    async def _execute(self, steps: Sequence[Step], waits: Sequence[Sequence[int]], ready: Sequence[int]) -> None:
+        """The steps that do not have to wait for a person were run."""
+        places = {index: place for place, index in enumerate(ready)}
+        kept: dict[int, int] = {}  # index among all -> place among those that run
+        chosen: list[Step] = []
+        orders: list[tuple[int, ...]] = []
+        for index in range(len(waits)):
+            if index in places and all(earlier in kept for earlier in waits[index]):
+                kept[index] = len(chosen)
+                chosen.append(steps[places[index]])
+                orders.append(tuple(kept[earlier] for earlier in waits[index]))
+        if not chosen:
+            return
+        seconds = seconds_for_turn(self._request.limits, self._spent())
+        await execute(
+            chosen,
+            orders,
+            recorder=self._recording,
+            shaper=self._shaper,
+            late=self._late,
+            clock=self._request.clock,
+            sleep=self._request.sleep,
+            deadline=None if seconds is None else self._request.clock() + seconds,
+        )
+        self._offer_rest_of_results()
+
+    async def _prepare(self, call: AnyCall, earlier: Sequence[Step], *, is_over: bool) -> Prepared | ToolCall:
+        """As the pipeline; the call itself if it ends the run."""
+        state = self._known.calls[call.id]
+        if state.status == "started":
+            return recover(state, self._pipeline)
+        if is_over:
+            return self._refused(call, "the task was ended by an earlier call")
+        if self._request.finish and call.name == FINISH.name and isinstance(call, ToolCall):
+            return self._prepare_finish(call)
+        prepared = await self._pipeline.prepare(call)
+        if isinstance(prepared, ApprovalRequest):
+            prepared = await self._consult(call, prepared)
+        return self._from_record(prepared, earlier)
+
+    def _prepare_finish(self, call: ToolCall) -> ToolCall | Outcome:
+        violations = FINISH_SCHEMA.violations(call.arguments)
+        if not violations:
+            return call
+        text = explain(violations, subject="The arguments of `finish`", example={"answer": "It is done."})
+        return self._shaper.failed(call.id, ArgumentsError(text))
+
+    async def _consult(self, call: AnyCall, request: ApprovalRequest) -> Prepared:
+        """The person's answer counts at once; without one the call waits."""
+        self._recording.question(call, request)
+        if self._request.approver is None:
+            return request
+        approval = await consult(self._request.approver, request)
+        if approval is None:
+            return request
+        self._recording.answer(approval)
+        return await self._pipeline.prepare(call)
+
+    def _from_record(self, prepared: Prepared, earlier: Sequence[Step]) -> Prepared:
+        """The earlier answer instead of a reading step that would only find it again."""
         if (
-            isinstance(step, Outcome)
-            or step.tool.effect != "read"
+            not isinstance(prepared, Step)
+            or prepared.tool.effect != "read"
             or any(other.tool.effect != "read" for other in earlier)
         ):
-            return step
-        recorded = self._brake.recorded(step.call.name, step.arguments.json)
+            return prepared
+        recorded = self._brake.recorded(prepared.call.name, prepared.arguments.json)
         if recorded is None or recorded.result is None:
-            return step
-        result = ToolResult(
-            tool_call_id=call.id,
+            return prepared
+        result = replace(
+            recorded.result,
+            tool_call_id=prepared.call.id,
             content=with_note(recorded.result.content, _RECORDED),
-            structured_content=recorded.result.structured_content,
         )
         return Outcome(result=result, recorded_as=recorded.call.id)
 
-    def _start_call(self, step: Step) -> None:
-        self._append(
-            kinds.CALL_STARTED,
-            {
-                "call_id": step.call.id,
-                "effect": step.tool.effect,
-                "arguments": step.arguments.json,
-                "repairs": list(step.arguments.repairs),
-                "idempotency_key": step.context.idempotency_key,
-            },
-        )
-        self._emit(CallStarted(call=step.call))
+    def _access(self, call: AnyCall, arguments: JsonObject) -> Access:
+        tool = self._tools[call.name or ""]
+        return Access(effect=tool.effect, reads=tool.reads_of(arguments), writes=tool.writes_of(arguments))
 
-    def _record(self, call: AnyCall, outcome: Outcome) -> None:
-        data: JsonObject = {"result": result_to_json(outcome.result), "duration_s": outcome.duration_s}
-        for name, value in (
-            ("detail", outcome.detail),
-            ("whole", outcome.whole),
-            ("recorded_as", outcome.recorded_as),
-        ):
-            if value is not None:
-                data[name] = value
-        self._append(kinds.CALL_FINISHED, data)
-        result = self._fold.calls[call.id].result or outcome.result
-        self._emit(CallFinished(call=call, result=result, duration_s=outcome.duration_s))
+    def _turn(self) -> list[CallState]:
+        turn = self._known.turns
+        calls = list[CallState]()
+        for state in reversed(self._known.calls.values()):
+            if state.turn != turn:
+                break
+            calls.append(state)
+        return calls[::-1]
+
+    def _unanswered(self) -> list[AnyCall]:
+        return [
+            state.call for call_id in self._known.unanswered if (state := self._known.calls[call_id]).result is None
+        ]
+
+    def _beyond(self, call: AnyCall) -> Outcome:
+        return self._refused(call, "this run has reached its limit", then="Answer from what is known.")
+
+    def _refused(self, call: AnyCall, why: str, *, then: str = "") -> Outcome:
+        return self._shaper.failed(call.id, ToolDeniedError(f"`{call.name}` was not run: {why}. {then}".strip()))
+
+    def _offered(self) -> tuple[ToolDefinition, ...]:
+        offered = [tool.definition for tool in self._tools.values()]
+        if self._request.finish:
+            if FINISH.name in self._tools:
+                raise UsageError(
+                    "Expected no tool named 'finish', because the run is to be ended by that call. Rename it."
+                )
+            offered.append(FINISH)
+        return tuple(offered)
+
+    def _offer_rest_of_results(self) -> None:
+        """Once a result was capped, its rest can be read."""
+        reader = read_result_tool(lambda handle: state.whole if (state := self._known.calls.get(handle)) else None)
+        if self._known.has_capped_results and reader.name not in self._tools:
+            self._tools[reader.name] = reader
+            self._definitions = self._offered()
 
     # The end
 
-    async def _answer_without_tools(self, reason: StopReason, spent: Spent) -> RunResult:
-        self._reach(reason)
-        tokens = tokens_for_answer(self._request.limits, spent)
-        if tokens is not None and tokens <= 0:
-            return self._end(reason)
-        await self._turn(NO_TOOLS, max_output_tokens=tokens)
-        for call in self._fold.messages[-1].calls:
-            self._emit(CallStarted(call=call))
-            self._record(call, self._beyond(call))
-        return self._end(reason)
-
-    def _beyond(self, call: AnyCall) -> Outcome:
-        return failed(
-            call.id,
-            ToolDeniedError(f"`{call.name}` was not run: this run has reached its limit. Answer from what is known."),
-        )
-
-    def _reach(self, reason: StopReason) -> None:
-        self._append(kinds.LIMIT_REACHED, {"reason": reason})
-        self._emit(LimitReached(reason=reason))
+    def _pause(self, waiting: tuple[ApprovalRequest, ...]) -> RunResult:
+        self._recording.write(Draft(kinds.RUN_PAUSED, {"waiting": [request.call_id for request in waiting]}))
+        return self.tell(replace(self._known.state(), waiting=waiting))
 
     def _end(self, reason: StopReason) -> RunResult:
-        self._append(kinds.RUN_FINISHED, {"stop_reason": reason})
-        state = self._fold.state()
+        self._recording.write(Draft(kinds.RUN_FINISHED, {"stop_reason": reason}), is_intent=True)
+        return self.tell(self._known.state())
+
+    def tell(self, state: RunState) -> RunResult:
+        """The result, which watchers hear of too."""
         result = RunResult(
             run_id=state.run_id,
             text=state.text,
-            stop_reason=reason,
+            stop_reason=state.stop_reason or "answered",
             usage=state.usage,
             messages=state.messages,
+            waiting=state.waiting,
         )
         self._emit(RunFinished(result=result))
         return result
 
+    def _stop(self, kind: str, error: BaseException) -> None:
+        """The run was stopped by an error, which the journal says if it still can be written."""
+        cause = first_of(error)
+        detail = self._shaper.mask("".join(traceback.format_exception(cause)))
+        data: JsonObject = {
+            "error": type(cause).__name__,
+            "message": self._shaper.mask(str(cause)),
+            "detail": detail,
+        }
+        if self._known.length == 0:
+            return  # the run did not begin
+        with suppress(JournalError):  # what stopped the run is more important, and is raised by our caller
+            self._recording.write(Draft(kind, data))
+
     def _spent(self) -> Spent:
         return Spent(
-            turns=self._fold.turns,
-            calls=len(self._fold.calls),
-            output_tokens=self._fold.usage.output_tokens,
-            elapsed_s=self._request.clock() - self._started,
+            turns=self._known.turns,
+            calls=len(self._known.calls),
+            usage=self._known.usage,
+            elapsed_s=self._known.active_s + self._request.clock() - self._started,
             repeats=self._brake.repeats,
         )
 
-    def _append(self, kind: str, data: JsonObject) -> None:
-        self._fold.apply(self._request.journal.append(self._request.run_id, kind, data))
+
+async def _renew(lease: Lease) -> None:
+    """Renews the lease until it is lost; then the next entry that is written finds out."""
+    with suppress(RunBusyError):
+        while True:
+            await asyncio.sleep(lease.renew_after_s)
+            lease.renew()
 
 
-def _access(step: Step) -> Access:
-    arguments = step.arguments.json
-    return Access(effect=step.tool.effect, reads=step.tool.reads_of(arguments), writes=step.tool.writes_of(arguments))
+def _check(request: RunRequest) -> None:
+    check_limits(request.limits)
+    price = cost_of(request.prices, request.model.name, Usage(requests=1))
+    if request.limits.cost_usd is not None and price is None:
+        raise UsageError(
+            f"Limits(cost_usd=...) needs the price of {request.model.name!r}, which is not known. Give it: "
+            "prices={..., 'provider:name': Price(...)}."
+        )

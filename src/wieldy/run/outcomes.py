@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from wieldy.core.approvals import ApprovalRequest
     from wieldy.core.calls import ToolCall, ToolResult
     from wieldy.core.context import Context
     from wieldy.core.limits import Usage
@@ -58,6 +59,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rest:
-    """The call cannot end yet: a run that its code started waits for a person. It goes on when this run is resumed."""
+    """The call cannot end yet: a run that its code started waits for a person. It goes on when this run is resumed.
 
-    reason: str
+    Attributes:
+        waiting: What people must decide on.
+    """
+
+    waiting: tuple[ApprovalRequest, ...]

@@ -1,14 +1,17 @@
 """From what a model asked for to what may run: look up, validate, decide. Each stage has its own typed failure.
 
-A call leaves as a `Step`, or as an `Outcome` whose text a small model can act on. Deliberately not here: reading calls
-out of text (whoever reads a model's reply), the order (`scheduler`) and the tool's code (`executor`).
+A call leaves as a `Step`, as an `Outcome` whose text a small model can act on, or as an `ApprovalRequest` that waits for
+a person. Deliberately not here: reading calls out of text (whoever reads a model's reply), calls that were started
+before (`recovery`), the order (`scheduler`) and the tool's code (`executor`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import InvalidToolCall, ToolCall
 from wieldy.core.context import Context
 from wieldy.core.errors import (
@@ -19,20 +22,30 @@ from wieldy.core.errors import (
     UnknownToolError,
 )
 from wieldy.core.json import JsonObject, canonical_json, digest
-from wieldy.run.executor import Outcome, Step, failed
 from wieldy.run.journal.encoding import bytes_from_data, data_from_bytes
-from wieldy.run.policy import Deny, Policy, decide
+from wieldy.run.outcomes import Outcome, Step
+from wieldy.run.policy import Allow, Ask, Decision, Deny, Policy, Proposal, decide, permitted
 from wieldy.run.replies import NESTING_LIMIT, is_nested_deeper, too_deep
+from wieldy.run.results import with_note
 from wieldy.schema import nearest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from wieldy.core.calls import AnyCall
+    from wieldy.core.limits import Limits
+    from wieldy.core.ports import Journal
+    from wieldy.core.principals import Principal
+    from wieldy.run.results import Shaper
+    from wieldy.run.state import CallState, Fold
     from wieldy.tools import Tool, ValidArguments
 
 _NAMED_TOOLS: Final = 10
 """How many tools an error names before it only counts them."""
+
+_CAME_LATE: Final = (
+    "You asked exactly this before and it gave no answer in time; this is what came of that call. It was not run again."
+)
+
+Prepared: TypeAlias = "Step | Outcome | ApprovalRequest"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,39 +54,131 @@ class Pipeline:
 
     Attributes:
         tools: By name, in the order in which the model was shown them.
+        known: What is known of the run.
+        limits_left: What is left of the run's limits at this moment.
+        now: Seconds since the epoch.
     """
 
     run_id: str
     tools: Mapping[str, Tool]
     policy: Policy
+    known: Fold
+    shaper: Shaper
+    journal: Journal
+    principal: Principal | None
+    secrets: Mapping[str, str]
+    limits_left: Callable[[], Limits]
+    now: Callable[[], float]
 
-    async def prepare(self, call: AnyCall) -> Step | Outcome:
-        """The step to run, or why there is none."""
+    async def prepare(self, call: AnyCall) -> Prepared:
+        """The step to run, why there is none, or what a person must decide on."""
         try:
             if isinstance(call, InvalidToolCall):
                 raise _unreadable(call, self.tools)
             tool = look_up(call.name, self.tools)
             arguments = _validate(call, tool)
-            await self._decide(call, tool, arguments)
+            self._check_permission(call, tool)
+            earlier = self.known.unknown_like(tool.name, arguments.json)
+            if earlier is not None and earlier.late is not None:
+                return _came_late(call, earlier)
+            decided = await self._decide(call, tool, arguments, earlier)
         except ModelVisibleError as error:
-            return failed(call.id, error)
-        return Step(call=call, tool=tool, arguments=arguments, context=self._context(call, tool, arguments))
+            return self.shaper.failed(call.id, error)
+        if isinstance(decided, ApprovalRequest):
+            return decided
+        state = self.known.calls[call.id]
+        return Step(
+            call=call,
+            tool=tool,
+            arguments=arguments,
+            context=self.context(state, tool, key=self._key(state, tool, arguments, earlier)),
+            approved_by=decided,
+            reconcile=tool.effect == "reconcile" and earlier is not None,
+            fallback=await self._fallback(call, tool),
+        )
 
-    async def _decide(self, call: ToolCall, tool: Tool, arguments: ValidArguments) -> None:
-        # The policy sees a copy of what will be used, not of what was written, and cannot change it.
-        decision = await decide(self.policy, call=replace(call, arguments=_copy(arguments.json)), tool=tool)
-        if isinstance(decision, Deny):
-            raise ToolDeniedError(
-                f"`{call.name}` was not run: {decision.reason}. Do not ask for it again; find another way, or say so."
-            )
-
-    def _context(self, call: ToolCall, tool: Tool, arguments: ValidArguments) -> Context:
+    def context(self, state: CallState, tool: Tool, *, key: str) -> Context:
+        """What the call's next attempt may know."""
         return Context(
+            run_id=self.run_id,
+            call_id=state.call.id,
+            tool_name=tool.name,
+            idempotency_key=key,
+            attempt=state.attempts + 1,
+            principal=self.principal,
+            limits=self.limits_left(),
+            journal=self.journal,
+            secrets=self.secrets,
+        )
+
+    def _key(self, state: CallState, tool: Tool, arguments: ValidArguments, earlier: CallState | None) -> str:
+        # A call that repeats one of unknown outcome is the same effect, so it has the same key.
+        if earlier is not None and earlier.idempotency_key is not None:
+            return earlier.idempotency_key
+        return state.idempotency_key or digest(self.run_id, state.call.id, tool.name, arguments.json)
+
+    def _check_permission(self, call: ToolCall, tool: Tool) -> None:
+        refused = permitted(tool, self.principal)
+        if refused is not None:
+            raise _denied(call, refused.reason)
+
+    async def _decide(
+        self, call: ToolCall, tool: Tool, arguments: ValidArguments, earlier: CallState | None
+    ) -> str | ApprovalRequest | None:
+        """Who consented, if somebody had to; the question, if nobody has yet."""
+        decision = await decide(
+            self.policy,
+            Proposal(
+                run_id=self.run_id,
+                # A copy of what will be used, not of what was written, that the policy cannot change.
+                call=replace(call, arguments=_copy(arguments.json)),
+                tool=tool,
+                principal=self.principal,
+                messages=self.known.messages,
+                is_tainted=self.known.is_tainted,
+                repeats_unknown=None if earlier is None else earlier.call.id,
+            ),
+        )
+        decision = _careful_with_repeats(decision, tool, earlier)
+        if isinstance(decision, Deny):
+            raise _denied(call, decision.reason)
+        if isinstance(decision, Allow):
+            return None
+        return self._consent(call, tool, arguments, decision)
+
+    def _consent(self, call: ToolCall, tool: Tool, arguments: ValidArguments, ask: Ask) -> str | ApprovalRequest:
+        state, now = self.known.calls[call.id], self.now()
+        request = ApprovalRequest(
             run_id=self.run_id,
             call_id=call.id,
             tool_name=tool.name,
-            idempotency_key=digest(self.run_id, call.id, tool.name, arguments.json),
+            arguments=arguments.json,
+            reason=self.shaper.mask(ask.reason),
+            expires=None if ask.expires_after_s is None else now + ask.expires_after_s,
         )
+        asked = state.request
+        # The time is set when the question is first asked.
+        if asked is None or replace(request, expires=asked.expires) != asked or asked.is_expired(now):
+            return request
+        if state.approval is None or state.approval.digest != asked.digest:
+            return asked
+        if not state.approval.is_granted:
+            raise _denied(call, f"{state.approval.by} said no" + _because(state.approval.reason))
+        return state.approval.by
+
+    async def _fallback(self, call: ToolCall, tool: Tool) -> Step | None:
+        if tool.fallback is None:
+            return None
+        # One step only: what a fallback falls back to would be run with arguments twice removed.
+        other = self.tools.get(tool.fallback)
+        if other is None:
+            return None
+        prepared = await self.prepare_instead(replace(call, name=other.name), replace(other, fallback=None))
+        return prepared if isinstance(prepared, Step) else None
+
+    async def prepare_instead(self, call: ToolCall, tool: Tool) -> Prepared:
+        """The step of another tool for the same call; it passes the same stages."""
+        return await replace(self, tools={tool.name: tool}).prepare(call)
 
 
 def look_up(name: str, tools: Mapping[str, Tool]) -> Tool:
@@ -96,6 +201,31 @@ def look_up(name: str, tools: Mapping[str, Tool]) -> Tool:
     else:
         hint = f"None of the {len(names)} tools has a similar name; use one that you were given."
     raise UnknownToolError(f"There is no tool `{name}`. {hint}", name=name, nearest=nearest)
+
+
+def _careful_with_repeats(decision: Decision, tool: Tool, earlier: CallState | None) -> Decision:
+    if earlier is None or tool.effect != "unsafe" or not isinstance(decision, Allow):
+        return decision
+    return Ask(
+        reason=f"the same call ({earlier.call.id}) was started before and its outcome is unknown, so this may do it twice"
+    )
+
+
+def _came_late(call: ToolCall, earlier: CallState) -> Outcome:
+    late = earlier.late
+    assert late is not None
+    result = replace(late, tool_call_id=call.id, content=with_note(late.content, _CAME_LATE))
+    return Outcome(result=result, recorded_as=earlier.call.id)
+
+
+def _denied(call: ToolCall, reason: str) -> ToolDeniedError:
+    return ToolDeniedError(
+        f"`{call.name}` was not run: {reason}. Do not ask for it again; find another way, or say so."
+    )
+
+
+def _because(reason: str) -> str:
+    return f" ({reason})" if reason else ""
 
 
 def _unreadable(call: InvalidToolCall, tools: Mapping[str, Tool]) -> ParseError:

@@ -1,0 +1,90 @@
+"""What a run does next: a pure decision over what is known of it, the same for a run that began here and a resumed one.
+
+Deliberately not here: doing it (`loop`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from wieldy.core.calls import AUTO, NO_TOOLS, ToolChoice
+from wieldy.run.budget import (
+    reached,
+    seconds_for_answer,
+    seconds_for_turn,
+    tokens_for_answer,
+    tokens_for_turn,
+)
+
+if TYPE_CHECKING:
+    from wieldy.core.limits import Limits, StopReason
+    from wieldy.run.budget import Spent
+    from wieldy.run.state import Fold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskModel:
+    """The model is asked.
+
+    Attributes:
+        seconds: How long it may take; None for as long as it takes.
+    """
+
+    choice: ToolChoice
+    max_output_tokens: int | None
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DealWithCalls:
+    """The calls of the last reply that have no result yet are dealt with; none of them runs if there are no tools."""
+
+    may_run: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachLimit:
+    """A limit is reached; it is recorded, and the model will be asked for its last answer."""
+
+    reason: StopReason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """The run is over."""
+
+    reason: StopReason
+
+
+NextStep: TypeAlias = AskModel | DealWithCalls | ReachLimit | End
+
+
+def next_step(known: Fold, limits: Limits, spent: Spent) -> NextStep:
+    """The one thing to do next."""
+    if known.unanswered:
+        return DealWithCalls(may_run=known.tool_choice != "none")
+    if known.is_finished_by_call:
+        return End(reason="finished")
+    if known.has_answer:
+        if known.limit is not None:
+            return End(reason=known.limit)
+        # What there is of it is the answer, and nobody is told that it is whole.
+        return ReachLimit(reason="output_token_limit") if known.was_cut else End(reason="answered")
+    if known.limit is not None:
+        return _last_answer(known.limit, limits, spent)
+    reason = reached(limits, spent)
+    if reason is not None:
+        return ReachLimit(reason=reason)
+    return AskModel(
+        choice=AUTO,
+        max_output_tokens=tokens_for_turn(limits, spent),
+        seconds=seconds_for_turn(limits, spent),
+    )
+
+
+def _last_answer(reason: StopReason, limits: Limits, spent: Spent) -> AskModel | End:
+    tokens, seconds = tokens_for_answer(limits, spent), seconds_for_answer(limits, spent)
+    if (tokens is not None and tokens <= 0) or (seconds is not None and seconds <= 0):
+        return End(reason=reason)
+    return AskModel(choice=NO_TOOLS, max_output_tokens=tokens, seconds=seconds)

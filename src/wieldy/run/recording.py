@@ -1,0 +1,225 @@
+"""The record of one run as it is written: each step becomes an entry, the state includes it, and watchers hear of it.
+
+Law: what is known is the fold of what was written; nothing is kept beside it. An effect's intent is written before the
+effect, with the length that the journal is known to have: if another process added more than a person's answer, nothing
+is written and the run stops here, so that no effect is started twice. Deliberately not here: what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from wieldy.core.errors import JournalConflictError
+from wieldy.core.events import (
+    CallFinished,
+    CallProgress,
+    CallRunning,
+    CallStarted,
+    CallWaiting,
+    LimitReached,
+    RunEvent,
+    TurnStarted,
+)
+from wieldy.core.ports import Draft
+from wieldy.run.journal import kinds
+from wieldy.run.records import (
+    approval_to_json,
+    message_to_json,
+    request_to_json,
+    result_to_json,
+    usage_to_json,
+)
+from wieldy.run.results import with_note
+from wieldy.run.state import Fold
+
+if TYPE_CHECKING:
+    from wieldy.core.approvals import Approval, ApprovalRequest
+    from wieldy.core.calls import AnyCall
+    from wieldy.core.errors import ModelVisibleError
+    from wieldy.core.json import JsonObject
+    from wieldy.core.limits import StopReason
+    from wieldy.core.ports import Entry, Journal, ModelReply
+    from wieldy.run.next_step import AskModel
+    from wieldy.run.outcomes import Outcome, Rest, Step
+
+Emit: TypeAlias = Callable[[RunEvent], None]
+"""Takes an event; must neither wait nor raise."""
+
+
+class Recording:
+    """Writes the entries of one run; what the executor tells it of calls, too.
+
+    Attributes:
+        known: What is known of the run.
+        resting: Calls that wait for a run that they started.
+    """
+
+    def __init__(self, *, run_id: str, journal: Journal, emit: Emit, entries: Sequence[Entry] = ()) -> None:
+        self.known = Fold()
+        self.resting: list[Rest] = []
+        self._run_id = run_id
+        self._journal = journal
+        self._emit = emit
+        for entry in entries:
+            self.known.apply(entry)
+
+    def write(self, *drafts: Draft, is_intent: bool = False) -> None:
+        """The drafts are entries, and the state includes them.
+
+        Raises:
+            JournalConflictError: Another process went on with this run; nothing was written.
+            JournalError: They could not be written.
+        """
+        while True:
+            try:
+                entries = self._journal.append(self._run_id, *drafts, length=self.known.length, is_intent=is_intent)
+            except JournalConflictError:
+                self._catch_up()
+                continue
+            for entry in entries:
+                self.known.apply(entry)
+            return
+
+    def _catch_up(self) -> None:
+        """Takes in what a person answered meanwhile."""
+        entries = self._journal.read(self._run_id, start=self.known.length)
+        others = [entry.kind for entry in entries if entry.kind != kinds.APPROVAL]
+        if others or not entries:
+            raise JournalConflictError(
+                f"Another process went on with run {self._run_id!r} ({', '.join(others) or 'its entries are gone'}), "
+                "so this one stopped. What it had written is kept."
+            )
+        for entry in entries:
+            self.known.apply(entry)
+
+    # The model
+
+    def ask_model(self, step: AskModel) -> None:
+        """The model is about to be asked."""
+        turn = self.known.turns + (0 if self.known.is_turn_open else 1)
+        data: JsonObject = {
+            "turn": turn,
+            "tool_choice": step.choice.mode,
+            "max_output_tokens": step.max_output_tokens,
+        }
+        self.write(Draft(kinds.TURN_STARTED, data))
+        self._emit(TurnStarted(turn=turn))
+
+    def reply(self, reply: ModelReply) -> None:
+        """The model has answered."""
+        data: JsonObject = {
+            "turn": self.known.turns,
+            "message": message_to_json(reply.message),
+            "usage": usage_to_json(reply.usage),
+            "finish": reply.finish,
+        }
+        self.write(Draft(kinds.REPLY, data))
+        for call in reply.message.calls:
+            self._emit(CallStarted(call=call))
+
+    def limit(self, reason: StopReason) -> None:
+        """A limit is reached."""
+        self.write(Draft(kinds.LIMIT_REACHED, {"reason": reason}))
+        self._emit(LimitReached(reason=reason))
+
+    # People
+
+    def question(self, call: AnyCall, request: ApprovalRequest) -> None:
+        """A person is asked, unless exactly this was asked before."""
+        known = self.known.calls[call.id]
+        if known.status != "waiting" or known.request != request:
+            self.write(Draft(kinds.CALL_WAITING, request_to_json(request)))
+        self._emit(CallWaiting(call=call, request=request))
+
+    def answer(self, approval: Approval) -> None:
+        """A person has answered."""
+        self.write(Draft(kinds.APPROVAL, approval_to_json(approval)))
+
+    # Calls, as the executor tells of them
+
+    def start(self, steps: Sequence[Step]) -> None:
+        """The code of these calls is about to run."""
+        self.write(*(Draft(kinds.CALL_STARTED, _start_to_json(step)) for step in steps), is_intent=True)
+        for step in steps:
+            self._emit(CallRunning(call=step.call, attempt=step.context.attempt))
+
+    def retry(self, step: Step, error: ModelVisibleError, *, wait_s: float) -> None:
+        """An attempt failed, and another follows."""
+        data: JsonObject = {
+            "call_id": step.call.id,
+            "attempt": step.context.attempt,
+            "error": type(error).__name__,
+            "message": str(error),
+            "wait_s": wait_s,
+        }
+        self.write(Draft(kinds.ATTEMPT_FAILED, data))
+
+    def progress(self, step: Step, message: str, fraction: float | None) -> None:
+        """The call's code says how far it is."""
+        self._emit(CallProgress(call=step.call, message=message, fraction=fraction))
+
+    def end(self, step: Step, outcome: Outcome) -> None:
+        """The call has ended."""
+        self.finish(step.call, outcome)
+
+    def rest(self, step: Step, rest: Rest) -> None:
+        """The call goes on when the run is resumed."""
+        del step
+        self.resting.append(rest)
+
+    def late(self, step: Step, outcome: Outcome) -> None:
+        """A call that had ended without an outcome has brought one."""
+        del step
+        self.write(Draft(kinds.CALL_CAME_LATE, {"result": result_to_json(outcome.result)}))
+
+    def finish(self, call: AnyCall, outcome: Outcome, *, finishes: bool = False) -> None:
+        """The call has its one result; the model is told with it of calls that came late."""
+        data = _outcome_to_json(outcome)
+        untold = [call_id for call_id in self.known.untold if call_id != call.id]
+        if untold:
+            told = " ".join(self._tell(call_id) for call_id in untold)
+            content = with_note(outcome.result.content, told)
+            data["result"] = {**result_to_json(outcome.result), "content": content}
+            data["tells_of"] = list(untold)
+        if finishes:
+            data["finishes"] = True
+        self.write(Draft(kinds.CALL_FINISHED, data))
+        result = self.known.calls[call.id].result or outcome.result
+        self._emit(CallFinished(call=call, result=result, duration_s=outcome.duration_s))
+
+    def _tell(self, call_id: str) -> str:
+        late = self.known.calls[call_id]
+        name = late.call.name
+        content = late.late.content if late.late is not None else ""
+        if late.late is not None and late.late.is_error:
+            return f"Meanwhile your earlier call of `{name}`, which had given no answer in time, failed: {content}"
+        return f"Meanwhile your earlier call of `{name}`, which had given no answer in time, completed: {content}"
+
+
+def _start_to_json(step: Step) -> JsonObject:
+    data: JsonObject = {
+        "call_id": step.call.id,
+        "tool_name": step.tool.name,
+        "attempt": step.context.attempt,
+        "effect": step.tool.effect,
+        "arguments": step.arguments.json,
+        "repairs": list(step.arguments.repairs),
+        "idempotency_key": step.context.idempotency_key,
+    }
+    if step.approved_by is not None:
+        data["approved_by"] = step.approved_by
+    return data
+
+
+def _outcome_to_json(outcome: Outcome) -> JsonObject:
+    data: JsonObject = {"result": result_to_json(outcome.result), "duration_s": outcome.duration_s}
+    for name in ("detail", "whole", "recorded_as", "answered_by"):
+        value: str | None = getattr(outcome, name)
+        if value is not None:
+            data[name] = value
+    if outcome.usage is not None:
+        data["usage"] = usage_to_json(outcome.usage)
+    if outcome.is_unknown:
+        data["is_unknown"] = True
+    return data

@@ -1,0 +1,63 @@
+"""What becomes of a call that was started and has no recorded outcome, when a run is resumed.
+
+Law: an effect is never repeated blindly, and the model is never told what nobody knows. A read, an idempotent and a
+keyed call run again, the last with the same key; a tool that can be asked whether it happened is asked; of any other
+the model is told that its outcome is unknown. What the record says of the effect and what the tool says now must both
+allow it: a tool may have been changed in the meantime. Deliberately not here: running anything (`executor`).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from wieldy.core.calls import ToolCall
+from wieldy.core.errors import ModelVisibleError, OutcomeUnknownError
+from wieldy.run.outcomes import Outcome, Step
+
+if TYPE_CHECKING:
+    from wieldy.core.calls import Effect
+    from wieldy.run.pipeline import Pipeline
+    from wieldy.run.state import CallState
+    from wieldy.tools import Tool
+
+_SURE: Final[tuple[Effect, ...]] = ("read", "idempotent", "keyed", "reconcile")
+"""Effects that can be brought to a known end."""
+
+
+def recover(state: CallState, pipeline: Pipeline) -> Step | Outcome:
+    """The step that brings the call to a known end, or the outcome that says that there is none."""
+    call = state.call
+    tool = pipeline.tools.get(call.name or "")
+    if not isinstance(call, ToolCall) or tool is None or not _may_go_on(state, tool):
+        return unknown(state, pipeline)
+    try:
+        arguments = tool.validate(state.arguments or {})
+    except ModelVisibleError:  # the tool takes other arguments now
+        return unknown(state, pipeline)
+    return Step(
+        call=call,
+        tool=tool,
+        arguments=arguments,
+        context=pipeline.context(state, tool, key=state.idempotency_key or ""),
+        approved_by=state.approved_by,
+        reconcile="reconcile" in (state.effect, tool.effect),
+    )
+
+
+def unknown(state: CallState, pipeline: Pipeline) -> Outcome:
+    """The outcome of a call of which nobody knows how it ended."""
+    when = datetime.fromtimestamp(state.started or 0.0, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    error = OutcomeUnknownError(
+        f"`{state.call.name}` was started at {when}, and its process ended before an outcome was recorded: outcome "
+        "unknown. It may have taken place or not. Do not take it for done or undone: check if you can, or say so."
+    )
+    return pipeline.shaper.failed(state.call.id, error, is_unknown=state.effect != "read")
+
+
+def _may_go_on(state: CallState, tool: Tool) -> bool:
+    if state.effect == tool.effect:
+        return tool.effect in _SURE
+    # Changed since: both must be repeatable without help from the other.
+    repeatable = ("read", "idempotent")
+    return state.effect in repeatable and tool.effect in repeatable
