@@ -5,7 +5,8 @@ what was under way. An entry holds only what is new, never the history: a run co
 Deliberately not here: what the entries add up to (`run.state`).
 """
 
+from wieldy.run.journal.chain import Finding, verify, verify_all
 from wieldy.run.journal.memory import MemoryJournal
 from wieldy.run.journal.sqlite import SqliteJournal
 
-__all__ = ["MemoryJournal", "SqliteJournal"]
+__all__ = ["Finding", "MemoryJournal", "SqliteJournal", "verify", "verify_all"]

@@ -1,20 +1,42 @@
-"""Entry data as bytes and back; both journals keep these bytes, so that they accept and return exactly the same.
+"""Entry data as bytes and back; all journals keep these bytes, so that they accept and return exactly the same.
 
-Law: `data_from_bytes(bytes_from_data(data))` is what `append` returns and what `read` gives later: a live run sees what
-a replay will.
+Law: what `settled` gives are the data as a reader will see them and the one text that they have: encoding them again
+gives the same bytes. So a live run sees what a replay will, and a digest can be computed from an entry alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast
+from typing import Final, NamedTuple, cast
 
 import msgspec
 
 from wieldy.core.errors import JournalError
 from wieldy.core.json import JsonObject
+from wieldy.core.ports import Draft
 
-_decoder = msgspec.json.Decoder(dict[str, object])
+_decoder: Final = msgspec.json.Decoder(dict[str, object])
+
+
+class Settled(NamedTuple):
+    """A draft as it will be kept."""
+
+    kind: str
+    encoded: bytes
+    data: JsonObject
+
+
+def settled(draft: Draft) -> Settled:
+    """The draft as it will be read, and the bytes that stand for it.
+
+    Raises:
+        JournalError: Its data is not JSON, or is nested too deeply to be read again.
+    """
+    kind, data = draft
+    encoded = bytes_from_data(data)
+    seen = data_from_bytes(encoded)
+    # Keys that only Python tells apart (1 and "1") leave two members of one name, of which a reader sees the last.
+    return Settled(kind, msgspec.json.encode(seen), seen)
 
 
 def bytes_from_data(data: JsonObject) -> bytes:
@@ -39,8 +61,16 @@ def data_from_bytes(data: bytes) -> JsonObject:
     """
     try:
         return cast("JsonObject", _decoder.decode(data))
-    except (msgspec.DecodeError, TypeError, RecursionError) as error:
+    except (msgspec.DecodeError, TypeError, ValueError, RecursionError) as error:
         raise JournalError(f"An entry cannot be read: expected a JSON object, found damaged data ({error}).") from error
+
+
+def as_read(data: bytes) -> bytes:
+    """The bytes as `settled` would have written them; those that are damaged as they are."""
+    try:
+        return msgspec.json.encode(data_from_bytes(data))
+    except JournalError:
+        return data
 
 
 def _as_unicode(value: object) -> object:

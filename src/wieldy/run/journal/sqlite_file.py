@@ -1,24 +1,29 @@
 """Opening the SQLite file of a journal: what must be true of it, and what to say when it is not.
 
 The format has a number (`PRAGMA user_version`) and a mark of ours (`PRAGMA application_id`); nothing is changed in a
-file with another mark, or a higher number.
+file with another mark, or a higher number. Format 1 had neither digests nor leases: a file of it is brought up to date
+when it is opened for appending, and read as it is otherwise.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from wieldy.core.errors import JournalError
+from wieldy.run.journal.chain import START, link
+from wieldy.run.journal.encoding import as_read
 
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
+FORMAT_WITHOUT_DIGESTS: Final = 1
 APPLICATION_ID: Final = 0x57_49_45_4C
 BUSY_TIMEOUT_S: Final = 10.0
 """How long to wait for another process's write, each of which takes well under a millisecond."""
 
-_SCHEMA: Final = """
+_ENTRIES: Final = """
 CREATE TABLE entries (
     position INTEGER PRIMARY KEY,
     run_id TEXT NOT NULL,
@@ -26,8 +31,11 @@ CREATE TABLE entries (
     kind TEXT NOT NULL,
     time REAL NOT NULL,
     data BLOB NOT NULL,
+    digest BLOB NOT NULL,
     UNIQUE (run_id, sequence)
 );
+"""
+_REST: Final = """
 CREATE INDEX run_starts ON entries (position) WHERE sequence = 0;
 CREATE TRIGGER entries_are_never_changed BEFORE UPDATE ON entries
 BEGIN SELECT RAISE(ABORT, 'a journal is append-only: an entry cannot be changed'); END;
@@ -38,7 +46,25 @@ CREATE TRIGGER entries_are_appended_in_order BEFORE INSERT ON entries
 WHEN NEW.sequence <> (SELECT coalesce(max(sequence) + 1, 0) FROM entries WHERE run_id = NEW.run_id)
     OR EXISTS (SELECT 1 FROM entries WHERE position = NEW.position)
 BEGIN SELECT RAISE(ABORT, 'a journal is append-only: entries are added in order'); END;
+CREATE TABLE leases (
+    run_id TEXT PRIMARY KEY,
+    token TEXT NOT NULL,
+    host TEXT NOT NULL,
+    place TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    started TEXT NOT NULL,
+    since REAL NOT NULL,
+    renewed REAL NOT NULL
+) WITHOUT ROWID;
 """
+# The new table takes the place of the old one, with which the old triggers and the old index go.
+_MOVE_OLD: Final = "ALTER TABLE entries RENAME TO old_entries;"
+_COPY_OLD: Final = """
+INSERT INTO entries (position, run_id, sequence, kind, time, data, digest)
+SELECT position, run_id, sequence, kind, time, data, wieldy_link(run_id, sequence, kind, time, data)
+FROM (SELECT * FROM old_entries ORDER BY run_id, sequence);
+"""
+_DROP_OLD: Final = "DROP TABLE old_entries;"
 
 _DAMAGED = (
     "is damaged. Keep the file, and recover what can be read with `sqlite3 FILE .recover`; use another file meanwhile"
@@ -88,11 +114,11 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     """
     if not _is_file(path):
         raise JournalError(f"There is no journal at {path}. Name the file that the run was written to.")
-    return _open(path, _check_format, read_only=True)
+    return _open(path, check_format, read_only=True)
 
 
 def open_for_appending(path: Path) -> sqlite3.Connection:
-    """A connection to a journal, made if there is none.
+    """A connection to a journal of the newest format, made if there is none.
 
     Raises:
         JournalError: The file cannot be made or written, or is no journal that this version can write.
@@ -101,7 +127,40 @@ def open_for_appending(path: Path) -> sqlite3.Connection:
     return _open(path, _prepare, read_only=False)
 
 
-def _open(path: Path, check: Callable[[Path, sqlite3.Connection], None], *, read_only: bool) -> sqlite3.Connection:
+def check_format(path: Path, connection: sqlite3.Connection) -> int:
+    """The format of the file, which this version can read.
+
+    Raises:
+        JournalError: It is no journal, or one that a newer version wrote.
+    """
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if _is_empty(connection):
+        raise JournalError(f"The file {path} is empty: expected a journal with runs. Name another file.")
+    if application_id != APPLICATION_ID:
+        raise JournalError(f"The file {path} is a SQLite database, but not a journal of Wieldy. Name another file.")
+    if version > FORMAT_VERSION:
+        raise JournalError(
+            f"The journal {path} has format {version}; this version of Wieldy knows formats up to {FORMAT_VERSION}. "
+            "Upgrade Wieldy, or use another file. The file was not changed."
+        )
+    return version
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Generator[None]:
+    """What is done within is done as a whole or not at all; no other writer comes between."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _open(path: Path, check: Callable[[Path, sqlite3.Connection], object], *, read_only: bool) -> sqlite3.Connection:
     try:
         connection = connect(path, read_only=read_only)
         try:
@@ -116,52 +175,51 @@ def _open(path: Path, check: Callable[[Path, sqlite3.Connection], None], *, read
 
 def _prepare(path: Path, connection: sqlite3.Connection) -> None:
     if not _is_empty(connection):
-        _check_format(path, connection)
+        check_format(path, connection)
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
-    connection.execute("PRAGMA synchronous = NORMAL")
-    # Also proves that the file can be written: better now than at the first entry.
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        if _is_empty(connection):  # asked again: another process may have been first
-            for statement in _statements(_SCHEMA):
-                connection.execute(statement)
+    connection.execute("PRAGMA synchronous = FULL")
+    # Also proves that the file can be written: better now than at the first entry. Whether it is empty or old is asked
+    # within: another process may have been first.
+    with transaction(connection):
+        if _is_empty(connection):
+            _run(connection, _ENTRIES + _REST)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    _check_format(path, connection)
+        elif check_format(path, connection) == FORMAT_WITHOUT_DIGESTS:
+            _upgrade(connection)
+    check_format(path, connection)
 
 
-def _statements(script: str) -> list[str]:
-    # `executescript` would commit the transaction that makes the schema appear as a whole.
-    statements, statement = list[str](), ""
+def _upgrade(connection: sqlite3.Connection) -> None:
+    connection.create_function("wieldy_link", 5, _Linker(), deterministic=False)
+    _run(connection, _MOVE_OLD + _ENTRIES + _COPY_OLD + _DROP_OLD + _REST)
+    connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+
+
+class _Linker:
+    """The digest of each entry, if they come run by run and in order."""
+
+    def __init__(self) -> None:
+        self._run_id, self._digest = None, START
+
+    def __call__(self, run_id: str, sequence: int, kind: str, time: float, data: bytes) -> bytes:
+        previous = self._digest if run_id == self._run_id else START
+        self._run_id, self._digest = run_id, link(previous, run_id, sequence, kind, time, as_read(data))
+        return self._digest
+
+
+def _run(connection: sqlite3.Connection, script: str) -> None:
+    # `executescript` would commit the transaction that makes all of it appear as a whole.
+    statement = ""
     for line in script.splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):
-            statements.append(statement)
+            connection.execute(statement)
             statement = ""
-    return statements
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
     return connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
-
-
-def _check_format(path: Path, connection: sqlite3.Connection) -> None:
-    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if _is_empty(connection):
-        raise JournalError(f"The file {path} is empty: expected a journal with runs. Name another file.")
-    if application_id != APPLICATION_ID:
-        raise JournalError(f"The file {path} is a SQLite database, but not a journal of Wieldy. Name another file.")
-    if version > FORMAT_VERSION:
-        raise JournalError(
-            f"The journal {path} has format {version}; this version of Wieldy knows formats up to {FORMAT_VERSION}. "
-            "Upgrade Wieldy, or use another file. The file was not changed."
-        )
 
 
 def _is_file(path: Path) -> bool:

@@ -1,0 +1,190 @@
+"""The chain of digests that runs through the entries of a run, and the check that it is whole.
+
+Law: an entry's digest is SHA-256 over the digest before it and everything that the entry says, so that whoever changes,
+removes, adds or reorders an entry breaks the chain at that place. `journal_head` of `run_started` names the newest
+entry of the whole journal at that moment, which ties runs to those before them.
+
+What no check of the journal alone can find: an end that is missing of the newest run, or of a run that was still under
+way when the last of the others began, as long as nobody kept the digest of what was cut; the newest runs, removed as a
+whole; and a journal that was written anew from some entry on, all digests included. Whoever keeps the journal's head
+elsewhere (`Journal.head`) finds each of these up to that head. Deliberately not here: signatures, and where a head is
+kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from wieldy.core.errors import JournalConflictError, JournalError, JournalTamperedError
+from wieldy.core.ports import Entry
+from wieldy.run.journal.encoding import Settled, bytes_from_data, data_from_bytes
+from wieldy.run.journal.kinds import RUN_STARTED
+
+START: Final = bytes(32)
+"""What stands before the first entry of a run."""
+
+# All of fixed length, the lengths of what follows included: no two different entries have the same bytes.
+_FRAME: Final = struct.Struct(">32sQdQQQ")
+
+
+class Head(NamedTuple):
+    """The end of a run: how many entries it has, and the digest of the last."""
+
+    length: int
+    digest: bytes
+
+
+EMPTY: Final = Head(0, START)
+
+
+class Row(NamedTuple):
+    """An entry as a journal stores it."""
+
+    run_id: str
+    sequence: int
+    kind: str
+    time: float
+    data: bytes
+    digest: bytes
+
+
+class Finding(NamedTuple):
+    """What is wrong with a journal: the run, if it is still there to be named, and a sentence."""
+
+    run_id: str | None
+    message: str
+
+
+def link(previous: bytes, run_id: str, sequence: int, kind: str, time: float, data: bytes) -> bytes:
+    """The digest of an entry.
+
+    Raises:
+        JournalError: The run's id or the kind is no text that every database can hold.
+    """
+    run, name = _text(run_id), _text(kind)
+    frame = _FRAME.pack(previous, sequence, time, len(run), len(name), len(data))
+    return hashlib.sha256(frame + run + name + data).digest()
+
+
+def extend(run_id: str, head: Head, drafts: Sequence[Settled], time: float) -> tuple[list[Row], list[Entry], Head]:
+    """The drafts as the next entries of the run: to be stored, to be returned, and the end after them."""
+    rows, entries = list[Row](), list[Entry]()
+    sequence, digest = head
+    for kind, encoded, data in drafts:
+        digest = link(digest, run_id, sequence, kind, time, encoded)
+        rows.append(Row(run_id, sequence, kind, time, encoded, digest))
+        entries.append(Entry(run_id=run_id, sequence=sequence, kind=kind, time=time, data=data, digest=digest.hex()))
+        sequence += 1
+    return rows, entries, Head(sequence, digest)
+
+
+def entry_of(row: Row) -> Entry:
+    """The entry that a row stands for.
+
+    Raises:
+        JournalError: Its data is damaged.
+    """
+    run_id, sequence, kind, when, data, digest = row
+    return Entry(
+        run_id=run_id, sequence=sequence, kind=kind, time=when, data=data_from_bytes(data), digest=digest.hex()
+    )
+
+
+def conflict(run_id: str, *, expected: int, found: int) -> JournalConflictError:
+    """The refusal, for a writer who knows less than there is."""
+    return JournalConflictError(
+        f"Run {run_id} has {found} entries, expected {expected}: somebody else added to it meanwhile. Nothing was "
+        "written; read the run again."
+    )
+
+
+def verify(entries: Iterable[Entry]) -> None:
+    """Nothing was changed, removed, added or put elsewhere in these entries, which are a run from its first on.
+
+    Raises:
+        JournalTamperedError: Something was; the error says where.
+    """
+    finding = first_finding(entries)
+    if finding is not None:
+        raise JournalTamperedError(finding.message)
+
+
+def verify_all(runs: Iterable[Iterable[Entry]], *, head: str | None = None) -> list[Finding]:
+    """What is wrong with a whole journal, as far as it can be known (see the module); empty if nothing is.
+
+    Args:
+        runs: Every run of the journal, each from its first entry on.
+        head: The journal's head at an earlier time, kept elsewhere: that entry must still be there.
+
+    Cost: linear; one digest of each entry is held in memory.
+    """
+    findings, known, named = list[Finding](), set[str](), list[tuple[str, str]]()
+    for run in runs:
+        entries = list(run)
+        finding = first_finding(entries)
+        if finding is not None:
+            findings.append(finding)
+        known.update(entry.digest for entry in entries)
+        named += _heads_named(entries[:1])
+    for run_id, digest in named:
+        if digest not in known:
+            findings.append(Finding(run_id, _missing(digest, f"run {run_id} began")))
+    if head is not None and head not in known:
+        findings.append(Finding(None, _missing(head, "its head was noted")))
+    return findings
+
+
+def first_finding(entries: Iterable[Entry]) -> Finding | None:
+    """The first thing that is wrong with a run, read from its first entry on."""
+    run_id, previous = None, START
+    for sequence, entry in enumerate(entries):
+        run_id = entry.run_id if run_id is None else run_id
+        wrong = _wrong(entry, run_id, sequence, previous)
+        if wrong is not None:
+            return Finding(run_id, f"Run {run_id} was tampered with: {wrong}.")
+        previous = bytes.fromhex(entry.digest)
+    return None
+
+
+def _wrong(entry: Entry, run_id: str, sequence: int, previous: bytes) -> str | None:
+    if entry.run_id != run_id:
+        return f"entry {sequence} says that it is of run {entry.run_id}"
+    if entry.sequence > sequence:
+        return f"entry {sequence} is missing; the next one there is {entry.sequence}"
+    if entry.sequence < sequence:
+        return f"entry {entry.sequence} is there twice, or out of order"
+    try:
+        expected = link(previous, run_id, sequence, entry.kind, entry.time, bytes_from_data(entry.data)).hex()
+    except (JournalError, struct.error) as error:
+        return f"entry {sequence} was changed: it is nothing that was ever written ({error})"
+    if entry.digest != expected:
+        return (
+            f"entry {sequence} ({entry.kind}) was changed after it was written, or does not follow the one before it "
+            f"(its digest is {entry.digest[:12]}, that of what is there {expected[:12]})"
+        )
+    return None
+
+
+def _heads_named(first: Sequence[Entry]) -> list[tuple[str, str]]:
+    return [
+        (entry.run_id, head)
+        for entry in first
+        if entry.kind == RUN_STARTED and isinstance(head := entry.data.get("journal_head"), str)
+    ]
+
+
+def _missing(digest: str, when: str) -> str:
+    return f"The entry with the digest {digest[:12]} is missing, which was the journal's newest when {when}."
+
+
+def _text(text: str) -> bytes:
+    try:
+        encoded = text.encode()
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise JournalError(f"A journal takes runs and kinds whose names are text without NUL, found {text!r}.")
+    return encoded
