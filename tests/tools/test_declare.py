@@ -13,7 +13,7 @@ from pydantic import AfterValidator, AliasPath, BaseModel, Field
 
 from wieldy.core.calls import ToolAnnotations
 from wieldy.core.context import Context
-from wieldy.core.errors import ToolSignatureError
+from wieldy.core.errors import ToolSignatureError, UsageError
 from wieldy.tools import Tool, Toolset, tool
 
 if TYPE_CHECKING:
@@ -118,6 +118,81 @@ def test_a_reconcile_function_is_an_effect() -> None:
 
     made = tool(reconcile=ask, name="t")(lambda order_id: order_id)
     assert (made.effect, made.effect_declared, made.reconcile) == ("reconcile", True, ask)
+
+
+def test_what_a_call_needs_and_what_becomes_of_it_is_declared() -> None:
+    made = tool(permission="orders:write", risk="high", trust="untrusted", retries=0, fallback="other")(take)
+    assert (made.permission, made.risk, made.trust, made.retries, made.fallback) == (
+        "orders:write",
+        "high",
+        "untrusted",
+        0,
+        "other",
+    )
+    plain = tool(take)
+    assert (plain.permission, plain.risk, plain.trust, plain.retries, plain.fallback) == (
+        None,
+        None,
+        "trusted",
+        2,
+        None,
+    )
+
+
+def test_reconcile_gets_what_it_names_of_the_call() -> None:
+    def order(item: str, count: int = 1, note: str = "none") -> str:
+        return item * count + note
+
+    def ask(ctx: Context, count: int, note: str = "mine", more: int = 3) -> tuple[object, ...]:
+        return (ctx.idempotency_key, count, note, more)
+
+    made = tool(reconcile=ask)(order)
+    assert made.bind_reconcile(made.validate({"item": "a"}).values, CONTEXT)() == ("key", 1, "mine", 3)
+    given = {"item": "a", "count": 2, "note": "theirs"}
+    assert made.bind_reconcile(made.validate(given).values, CONTEXT)() == ("key", 2, "theirs", 3)
+
+
+def test_reconcile_may_be_a_tool_or_take_arguments_by_position_or_nothing() -> None:
+    @tool(effect="read")
+    def was_taken(a: int) -> bool:
+        """Was it taken?"""
+        return a > 1
+
+    def by_position(a: int, /) -> bool:
+        return a > 1
+
+    for ask in (was_taken, by_position):
+        made = tool(reconcile=ask)(take)
+        assert made.bind_reconcile({"a": 2}, CONTEXT)() is True
+    assert tool(reconcile=lambda: "sent")(take).bind_reconcile({"a": 2}, CONTEXT)() == "sent"
+
+
+def test_reconcile_may_name_the_context_as_the_tool_does() -> None:
+    def pay(amount: int, call: Context) -> None: ...
+
+    made = tool(reconcile=lambda call: call.idempotency_key)(pay)
+    assert made.bind_reconcile({"amount": 1}, CONTEXT)() == "key"
+
+
+def test_a_method_of_the_same_class_can_be_asked_what_happened() -> None:
+    class Shop:
+        def __init__(self) -> None:
+            self.sold = ["a"]
+
+        def was_sold(self, item: str) -> bool:
+            return item in self.sold
+
+        @tool(reconcile=was_sold)
+        def sell(self, item: str) -> None:
+            """Sell."""
+
+    sell = Shop().sell
+    assert [sell.bind_reconcile({"item": item}, CONTEXT)() for item in "ab"] == [True, False]
+
+
+def test_a_tool_without_reconcile_cannot_be_asked() -> None:
+    with pytest.raises(UsageError, match="was not given reconcile="):
+        tool(take).bind_reconcile({"a": 1}, CONTEXT)
 
 
 class Unit(Enum):
@@ -360,6 +435,25 @@ def test_what_cannot_be_a_tool_is_refused_with_what_to_do(function: Any, words: 
         ({"examples": [3]}, ["examples[0]"]),
         ({"examples": [{"a": object()}]}, ["examples[0]", "JSON"]),
         ({"effct": "read"}, ["effct", "effect"]),
+        ({"permission": ""}, ["one permission", "''"]),
+        ({"permission": " orders"}, ["one permission", "' orders'"]),
+        ({"permission": "orders:*"}, ["one permission", "'orders:*'", "principal holds"]),
+        ({"permission": ["orders"]}, ["one permission", "['orders']"]),
+        ({"risk": "huge"}, ["'low', 'medium' or 'high'", "'huge'"]),
+        ({"risk": True}, ["'low', 'medium' or 'high'", "True"]),
+        ({"trust": "some"}, ["'trusted' or 'untrusted'", "'some'"]),
+        ({"trust": ["untrusted"]}, ["'trusted' or 'untrusted'", "['untrusted']"]),
+        ({"retries": -1}, ["from 0", "-1"]),
+        ({"retries": 1.5}, ["from 0", "1.5"]),
+        ({"retries": True}, ["from 0", "True"]),
+        ({"fallback": "a b"}, ["fallback", "'a b'"]),
+        ({"fallback": ""}, ["fallback", "''"]),
+        ({"fallback": "take"}, ["another tool", "its own name"]),
+        ({"fallback": print}, ["name of a tool", "Give its name"]),
+        ({"reconcile": int}, ["to be a function", "int"]),
+        ({"reconcile": lambda a, day: a}, ["'day'", "which the tool has not", "a, b, a Context"]),
+        ({"reconcile": lambda *all_of_it: all_of_it}, ["*all_of_it", "a, b, a Context"]),
+        ({"reconcile": lambda **all_of_it: all_of_it}, ["**all_of_it"]),
     ],
 )
 def test_what_is_declared_wrong_is_refused_with_what_to_do(declared: dict[str, Any], words: list[str]) -> None:

@@ -202,6 +202,59 @@ def test_the_same_description_twice_is_an_error() -> None:
     ]
 
 
+def forecast(city: str, days: int = 1) -> str:
+    """Forecast how warm one city will be tomorrow.
+
+    Args:
+        city: The name of one city, such as "Rome".
+        days: How many of them.
+    """
+    return city * days
+
+
+def test_a_fallback_that_could_answer_is_nothing_to_talk_about() -> None:
+    mirror = good("mirror_weather", description="Ask the second station; use get_weather first.")
+    assert found(good(fallback="mirror_weather"), mirror) == []
+
+
+def test_a_fallback_that_is_not_there_is_warned_of() -> None:
+    weather = good(fallback="miror_weather")
+    mirror = good("mirror_weather", description="Ask the second station; use get_weather first.")
+    assert found(weather) == [("warning", "fallback-unknown", ("get_weather",))]
+    [finding] = lint(Toolset([weather, mirror]))
+    assert "(meant `mirror_weather`?)" in finding.message
+
+
+def test_a_fallback_that_cannot_take_the_same_arguments_is_warned_of() -> None:
+    def by_country(country: str, city: str) -> str:
+        """Ask the second station of a whole country.
+
+        Args:
+            country: Its name.
+            city: One of its cities.
+        """
+        return country + city
+
+    wants_more = tool(by_country, effect="read")
+    [finding] = lint(Toolset([good(fallback="by_country"), wants_more]))
+    assert (finding.rule, finding.tools) == ("fallback-unfit", ("get_weather",))
+    assert "it needs `country`" in finding.message
+    knows_less = tool(forecast, effect="read", fallback="get_weather")
+    [finding] = lint(Toolset([knows_less, good()]))
+    assert "it does not know `days`" in finding.message
+
+
+def test_a_fallback_that_changes_something_where_nothing_was_to_change_is_warned_of() -> None:
+    order = good("order_weather", effect="unsafe", description="Buy a report of the climate.")
+    assert found(good(fallback="order_weather"), order) == [("warning", "fallback-unfit", ("get_weather",))]
+
+
+def test_a_fallback_of_a_tool_with_an_effect_is_hardly_ever_used_and_lint_says_so() -> None:
+    mail = good("send_mail", effect="unsafe", fallback="send_letter", description="Write to the city's mayor at once.")
+    letter = good("send_letter", effect="unsafe", description="Have paper carried there by a rider on horseback.")
+    assert found(mail, letter) == [("note", "fallback-idle", ("send_mail",))]
+
+
 def test_findings_are_in_the_order_of_tools_then_pairs_then_the_set() -> None:
     def first(x: int) -> int:
         return x
@@ -227,7 +280,14 @@ def test_every_rule_has_its_own_name_and_every_message_names_its_tool() -> None:
 def test_the_guide_lists_every_rule_with_its_severity() -> None:
     page = (Path(__file__).parents[2] / "docs" / "how-to" / "lint.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `([a-z-]+)` \| (error|warning|note) \|", page, flags=re.MULTILINE)
-    of_sets = [("description-same", "error"), ("alike", "warning"), ("set-cost", "warning"), ("set-size", "warning")]
+    of_sets = [
+        ("description-same", "error"),
+        ("alike", "warning"),
+        ("fallback-unknown", "warning"),
+        ("fallback-unfit", "warning"),
+        ("set-cost", "warning"),
+        ("set-size", "warning"),
+    ]
     assert listed == [*((rule.name, rule.severity) for rule in RULES), *of_sets]
 
 

@@ -73,6 +73,17 @@ def test_a_changed_tool_keeps_all_but_its_name_and_is_always_the_same_object() -
     assert changed.writes_of({"order_id": "1"}) == ("order:1",)
 
 
+def test_a_fallback_is_named_as_its_tool_is() -> None:
+    search_tool = tool(search, effect="read", fallback="look")
+    look = tool(search, name="look", effect="read")
+    toolset = Toolset([search_tool, look])
+    assert [each.fallback for each in toolset.prefixed("x_")] == ["x_look", None]
+    assert [each.fallback for each in toolset.renamed({"look": "see"})] == ["see", None]
+    assert [each.fallback for each in toolset.renamed({"search": "find"})] == ["look", None]
+    assert [each.fallback for each in Toolset([search_tool]).prefixed("x_")] == ["look"]
+    assert toolset.renamed({"search": "find"}).tools[1] is look
+
+
 def test_names_must_differ() -> None:
     with pytest.raises(UsageError, match="'search' more than once"):
         Toolset([search, Toolset([search])])

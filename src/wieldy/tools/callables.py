@@ -56,6 +56,15 @@ def _bodies(function: AnyFunction) -> tuple[AnyFunction, ...]:
     return (function,) if inspect.isroutine(function) else (function, type(function).__call__)
 
 
+def is_method_of_class(function: AnyFunction) -> bool:
+    """Whether this is a function from a class's body, so that its first parameter is the object."""
+    if not inspect.isfunction(function):
+        return False
+    owner = function.__qualname__.rpartition(".")[0]
+    first = next(iter(inspect.signature(function).parameters), None)
+    return bool(owner) and not owner.endswith("<locals>") and first in {"self", "cls"}
+
+
 def default_name(function: AnyFunction) -> str:
     """The name under which a function was written; a callable object's class, if the object has no name."""
     while isinstance(function, functools.partial):

@@ -15,18 +15,26 @@ from typing import Any, Literal, TypeAlias, cast, get_args, overload
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from wieldy.core.calls import Effect, ToolAnnotations, ToolDefinition
+from wieldy.core.calls import Effect, Risk, ToolAnnotations, ToolDefinition, Trust
 from wieldy.core.errors import ToolSignatureError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.schema import CompiledSchema, explain
 from wieldy.schema.docstrings import Documentation, read_docstring
 from wieldy.schema.from_types import PYTHON_FORMATS, output_schema
-from wieldy.tools.callables import AnyFunction, default_name, docstring_of, is_async, is_generator
+from wieldy.tools.callables import (
+    AnyFunction,
+    default_name,
+    docstring_of,
+    is_async,
+    is_generator,
+    is_method_of_class,
+)
 from wieldy.tools.names import check_name
+from wieldy.tools.reconcile import check_reconcile
 from wieldy.tools.refusals import violations_of
 from wieldy.tools.signature import Signature, read_signature, schema_of
 from wieldy.tools.templates import check_templates
-from wieldy.tools.tool import Tool
+from wieldy.tools.tool import DEFAULT_RETRIES, Tool
 
 DeclaredEffect: TypeAlias = Literal["read", "idempotent", "keyed", "unsafe"]
 
@@ -52,7 +60,12 @@ class _Declaration:
     use_when: str | None = None
     avoid_when: str | None = None
     examples: Iterable[JsonObject] = ()
+    permission: str | None = None
+    risk: Risk | None = None
+    trust: Trust = "trusted"
     timeout_s: float | None = None
+    retries: int = DEFAULT_RETRIES
+    fallback: str | None = None
 
 
 @overload
@@ -69,7 +82,12 @@ def tool(
     use_when: str | None = None,
     avoid_when: str | None = None,
     examples: Iterable[JsonObject] = (),
+    permission: str | None = None,
+    risk: Risk | None = None,
+    trust: Trust = "trusted",
     timeout_s: float | None = None,
+    retries: int = DEFAULT_RETRIES,
+    fallback: str | None = None,
 ) -> Callable[[AnyFunction], Tool]: ...
 def tool(function: AnyFunction | None = None, /, **declared: Any) -> Tool | Callable[[AnyFunction], Tool]:
     """Makes a function a tool; used as `@tool`, `@tool(...)` or `tool(function)`.
@@ -81,13 +99,20 @@ def tool(function: AnyFunction | None = None, /, **declared: Any) -> Tool | Call
             name: By which the model calls it; the function's own if left out.
             description: What it does; the docstring's prose if left out.
             effect: What a call does to the world: "read", "idempotent", "keyed" or "unsafe". Undeclared is unsafe.
-            reconcile: Instead of `effect`: asked after a crash whether a call happened.
+            reconcile: Instead of `effect`: asked after a crash whether a call happened, with those of its arguments
+                that it has parameters for. None or False: it did not; True: it did; anything else is its result.
             reads: Keys that a call reads, such as "order:{order_id}", with places for arguments.
             writes: Keys that it changes.
             use_when: When it is the right tool.
             avoid_when: When another one is.
             examples: Arguments of good calls.
+            permission: What the run's principal must be allowed for a call to run, such as "orders:write".
+            risk: How much harm a wrong call can do: "low", "medium" or "high".
+            trust: "untrusted" if strangers may have shaped what it returns: mails, web pages, what customers write.
             timeout_s: How long a call may take, in seconds.
+            retries: How often a call is tried again after a failure that may pass (TransientToolError,
+                ConnectionError, TimeoutError), if that cannot repeat an effect.
+            fallback: The name of another tool, which is asked the same when a call failed for good without an effect.
 
     Raises:
         ToolSignatureError: The function cannot become a tool as it is written, or what is declared does not fit it.
@@ -115,7 +140,7 @@ def _make(function: object, declared: _Declaration) -> Tool:
     subject = f"The tool {given!r}"
     name = check_name(given, subject=subject, error=ToolSignatureError)
     effect = _effect(declared, subject)
-    has_receiver = _is_method_of_class(function)
+    has_receiver = is_method_of_class(function)
     documentation = read_docstring(docstring_of(function))
     signature = read_signature(function, subject=subject, has_receiver=has_receiver)
     schema = CompiledSchema(schema_of(signature, documentation.parameters), formats=PYTHON_FORMATS)
@@ -128,8 +153,13 @@ def _make(function: object, declared: _Declaration) -> Tool:
         effect_declared=effect is not None,
         reads=check_templates(declared.reads, schema.document, subject=f"{subject}, reads"),
         writes=_writes(declared, effect, schema, subject),
-        reconcile=declared.reconcile,
+        reconcile=_reconcile(declared.reconcile, signature, has_receiver=has_receiver, subject=subject),
+        permission=_permission(declared.permission, subject),
+        risk=_one_of(declared.risk, Risk, "risk", subject),
+        trust=_one_of(declared.trust, Trust, "trust", subject) or "trusted",
         timeout_s=_timeout(declared.timeout_s, subject),
+        retries=_retries(declared.retries, subject),
+        fallback=_fallback(declared.fallback, name, subject),
         is_async=is_async(function),
         has_receiver=has_receiver,
     )
@@ -177,15 +207,6 @@ def _checked_function(function: object) -> AnyFunction:
     return function
 
 
-def _is_method_of_class(function: AnyFunction) -> bool:
-    """Whether this is a function from a class's body, so that its first parameter is the object."""
-    if not inspect.isfunction(function):
-        return False
-    owner = function.__qualname__.rpartition(".")[0]
-    first = next(iter(inspect.signature(function).parameters), None)
-    return bool(owner) and not owner.endswith("<locals>") and first in {"self", "cls"}
-
-
 def _effect(declared: _Declaration, subject: str) -> Effect | None:
     if declared.reconcile is None:
         if declared.effect is not None and declared.effect not in get_args(DeclaredEffect):
@@ -196,9 +217,13 @@ def _effect(declared: _Declaration, subject: str) -> Effect | None:
         return declared.effect
     if declared.effect is not None:
         raise ToolSignatureError(f"{subject}: expected either effect= or reconcile=, found both.")
-    if not callable(declared.reconcile):
-        raise ToolSignatureError(f"{subject}: expected reconcile= to be a function, found {declared.reconcile!r}.")
     return "reconcile"
+
+
+def _reconcile(function: object, signature: Signature, *, has_receiver: bool, subject: str) -> AnyFunction | None:
+    if isinstance(function, Tool):
+        function = function.function
+    return check_reconcile(function, signature, has_receiver=has_receiver, subject=subject)
 
 
 def _writes(declared: _Declaration, effect: Effect | None, schema: CompiledSchema, subject: str) -> tuple[str, ...]:
@@ -214,6 +239,50 @@ def _timeout(timeout_s: object, subject: str) -> float | None:
     if not isinstance(timeout_s, int | float) or isinstance(timeout_s, bool) or not 0 < timeout_s < math.inf:
         raise ToolSignatureError(f"{subject}: expected timeout_s to be seconds above 0, found {timeout_s!r}.")
     return float(timeout_s)
+
+
+def _permission(permission: object, subject: str) -> str | None:
+    if permission is None:
+        return None
+    if not isinstance(permission, str) or not permission or permission != permission.strip() or "*" in permission:
+        raise ToolSignatureError(
+            f'{subject}: expected permission to name one permission, such as "orders:write", found {permission!r}. '
+            "Only what a principal holds may stand for many, by a `*` at its end."
+        )
+    return permission
+
+
+def _one_of(value: Any, choices: Any, field: str, subject: str) -> Any:
+    if value is None or value in get_args(choices):
+        return value
+    raise ToolSignatureError(f"{subject}: expected {field} to be {_alternatives(choices)}, found {value!r}.")
+
+
+def _alternatives(choices: Any) -> str:
+    *others, last = map(repr, get_args(choices))
+    return f"{', '.join(others)} or {last}"
+
+
+def _retries(retries: object, subject: str) -> int:
+    if not isinstance(retries, int) or isinstance(retries, bool) or retries < 0:
+        raise ToolSignatureError(
+            f"{subject}: expected retries to be how often a call is tried again, from 0, found {retries!r}."
+        )
+    return retries
+
+
+def _fallback(fallback: object, name: str, subject: str) -> str | None:
+    if fallback is None:
+        return None
+    if isinstance(fallback, Tool) or callable(fallback):
+        raise ToolSignatureError(
+            f"{subject}: expected fallback to be the name of a tool of the same run, found the tool or function "
+            "itself. Give its name, and give the tool to the agent beside this one."
+        )
+    other = check_name(fallback, subject=f"{subject}, fallback", error=ToolSignatureError)
+    if other == name:
+        raise ToolSignatureError(f"{subject}: expected fallback to name another tool, found its own name.")
+    return other
 
 
 def _text(text: object, field: str, subject: str) -> str | None:

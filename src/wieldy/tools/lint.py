@@ -1,8 +1,8 @@
 """What a model would stumble over in a set of tools, and what to do about it.
 
-Pure: a toolset in, findings out; first about each tool, then about pairs, then about the set. Errors are what is
-missing or false, warnings what often goes wrong, notes what could be better. What fails a build is decided by whoever
-asks. The rules about single tools are a table in `lint_rules`.
+Pure: a toolset in, findings out; first about each tool, then about pairs and fallbacks, then about the set. Errors are
+what is missing or false, warnings what often goes wrong, notes what could be better. What fails a build is decided by
+whoever asks. The rules about single tools are a table in `lint_rules`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from wieldy.core.calls import ToolDefinition
 from wieldy.tools.cost import token_cost
 from wieldy.tools.likeness import THRESHOLD, likeness, words_of
+from wieldy.tools.lint_fallbacks import fallback_problem
 from wieldy.tools.lint_rules import RULES, Severity
 from wieldy.tools.tool import Tool
 from wieldy.tools.toolset import Toolset
@@ -48,7 +49,7 @@ def lint(toolset: Toolset) -> tuple[Finding, ...]:
     Cost: every pair of tools is compared, so the time grows with the square of their number.
     """
     tools = toolset.tools
-    return (*_about_each(tools), *_about_pairs(tools), *_about_the_set(tools))
+    return (*_about_each(tools), *_about_pairs(tools), *_about_fallbacks(tools), *_about_the_set(tools))
 
 
 def _about_each(tools: tuple[Tool, ...]) -> Iterator[Finding]:
@@ -97,6 +98,16 @@ def _are_told_apart(one: ToolDefinition, other: ToolDefinition) -> bool:
 def _mentions(definition: ToolDefinition, name: str) -> bool:
     texts = (definition.description, definition.use_when or "", definition.avoid_when or "")
     return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) for text in texts)
+
+
+def _about_fallbacks(tools: tuple[Tool, ...]) -> Iterator[Finding]:
+    by_name = {tool.name: tool for tool in tools}
+    for tool in tools:
+        rule, what = fallback_problem(tool, by_name) or ("", "")
+        if what:
+            yield Finding(
+                rule=rule, severity="warning", tools=(tool.name,), message=f"`{tool.name}` names the fallback {what}"
+            )
 
 
 def _about_the_set(tools: tuple[Tool, ...]) -> Iterator[Finding]:

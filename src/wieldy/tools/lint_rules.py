@@ -169,6 +169,16 @@ def _keyed_without_key(tool: Tool) -> str | None:
     )
 
 
+def _idle_fallback(tool: Tool) -> str | None:
+    if tool.fallback is None or tool.effect == "read":
+        return None
+    return (
+        f"names the fallback `{tool.fallback}` but is {tool.effect!r}: nobody else is asked after a failure that may "
+        "have had an effect. The fallback is used only where the tool raises "
+        "TransientToolError(..., nothing_done=True)."
+    )
+
+
 def _missing_examples(tool: Tool) -> str | None:
     properties = _properties(tool.definition)
     is_nested = any(
@@ -203,6 +213,7 @@ RULES: tuple[Rule, ...] = (
     Rule(name="effect-contradicts-name", severity="error", check=_false_read),
     Rule(name="effect-doubtful", severity="note", check=_doubtful_effect),
     Rule(name="keyed-without-context", severity="warning", check=_keyed_without_key),
+    Rule(name="fallback-idle", severity="note", check=_idle_fallback),
     Rule(name="examples-missing", severity="note", check=_missing_examples),
     Rule(name="tool-cost", severity="warning", check=_dear_tool),
 )

@@ -131,7 +131,7 @@ def read_signature(function: AnyFunction, *, subject: str, has_receiver: bool = 
     contexts = {
         parameter.name: parameter.kind is parameter.POSITIONAL_ONLY
         for parameter in found
-        if _is_context(types_of[parameter.name])
+        if is_context(types_of[parameter.name])
     }
     shown = [parameter for parameter in found if parameter.name not in contexts]
     arguments = _arguments_model(shown, types_of, subject)
@@ -152,6 +152,17 @@ def schema_of(signature: Signature, descriptions: Mapping[str, str]) -> JsonObje
         if parameter.name in descriptions
     }
     return input_schema(signature.arguments, by_shown)
+
+
+def is_context(annotation: Any) -> bool:
+    """Whether a parameter with this annotation gets the `Context`."""
+    origin = typing.get_origin(annotation)
+    if origin is Annotated:
+        return is_context(typing.get_args(annotation)[0])
+    if origin in {typing.Union, types.UnionType}:
+        members = [member for member in typing.get_args(annotation) if member is not type(None)]
+        return bool(members) and all(is_context(member) for member in members)
+    return isinstance(annotation, type) and issubclass(annotation, Context)
 
 
 def _refuse_stars(parameters: list[inspect.Parameter], subject: str) -> None:
@@ -176,16 +187,6 @@ def _resolved(parameter: inspect.Parameter, annotations: Annotations, subject: s
             f"{parameter.annotation!r} ({error}). Define or import the type at the top of the module, not only for "
             "type checking."
         ) from error
-
-
-def _is_context(annotation: Any) -> bool:
-    origin = typing.get_origin(annotation)
-    if origin is Annotated:
-        return _is_context(typing.get_args(annotation)[0])
-    if origin in {typing.Union, types.UnionType}:
-        members = [member for member in typing.get_args(annotation) if member is not type(None)]
-        return bool(members) and all(_is_context(member) for member in members)
-    return isinstance(annotation, type) and issubclass(annotation, Context)
 
 
 def _arguments_model(parameters: list[inspect.Parameter], types_of: Mapping[str, Any], subject: str) -> type[BaseModel]:

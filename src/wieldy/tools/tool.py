@@ -10,21 +10,25 @@ import traceback
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
-from wieldy.core.calls import Effect, ToolDefinition
+from wieldy.core.calls import Effect, Risk, ToolDefinition, Trust
 from wieldy.core.context import Context
 from wieldy.core.errors import ArgumentsError, ToolCrashedError, ToolSignatureError, UsageError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.schema import CompiledSchema, Violation, coerce, example, explain
-from wieldy.tools.callables import AnyFunction
+from wieldy.tools.callables import AnyFunction, is_method_of_class
 from wieldy.tools.names import check_name
 from wieldy.tools.present import present
+from wieldy.tools.reconcile import bind_reconcile
 from wieldy.tools.refusals import violations_of
 from wieldy.tools.signature import Signature
 from wieldy.tools.templates import fill
+
+DEFAULT_RETRIES: Final = 2
+"""How often a call is tried again, unless its tool says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,12 @@ class Tool:
         reads: Templates of the keys that a call reads.
         writes: Templates of the keys that a call changes.
         reconcile: Asked after a crash whether a call happened; set exactly when the effect is `reconcile`.
+        permission: What the run's principal must be allowed for a call to run; None for nothing.
+        risk: How much harm a wrong call can do, if that was said.
+        trust: Whether strangers may have shaped what it returns.
         timeout_s: How long a call may take, in seconds; None for as long as it takes.
+        retries: How often a call is tried again after a failure that may pass.
+        fallback: The tool that is asked the same instead when a call failed for good without an effect.
         is_async: Whether calling the function gives an awaitable.
         has_receiver: Whether this is a method that still lacks its object.
     """
@@ -70,7 +79,12 @@ class Tool:
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     reconcile: AnyFunction | None = None
+    permission: str | None = None
+    risk: Risk | None = None
+    trust: Trust = "trusted"
     timeout_s: float | None = None
+    retries: int = DEFAULT_RETRIES
+    fallback: str | None = None
     is_async: bool = False
     has_receiver: bool = False
 
@@ -87,16 +101,22 @@ class Tool:
         """The tool of one object, where the function is a method of its class."""
         if instance is None or not self.has_receiver:
             return self
-        return replace(self, function=types.MethodType(self.function, instance), has_receiver=False)
+        reconcile = self.reconcile
+        if reconcile is not None and is_method_of_class(reconcile):
+            reconcile = types.MethodType(reconcile, instance)
+        return replace(
+            self, function=types.MethodType(self.function, instance), reconcile=reconcile, has_receiver=False
+        )
 
-    def renamed(self, name: str) -> Tool:
-        """The same tool under another name.
+    def renamed(self, name: str, *, fallback: str | None = None) -> Tool:
+        """The same tool under another name; `fallback` is the new name of its fallback tool, if that has one.
 
         Raises:
             UsageError: Not a name that every provider takes.
         """
         check_name(name, subject=f"Renaming {self.name!r}", error=UsageError)
-        return replace(self, definition=replace(self.definition, name=name))
+        definition = replace(self.definition, name=name)
+        return replace(self, definition=definition, fallback=fallback or self.fallback)
 
     def validate(self, arguments: JsonObject) -> ValidArguments:
         """The arguments as they will be used, repaired where they have only one reading.
@@ -159,6 +179,18 @@ class Tool:
                 f"`{self.function.__qualname__.rpartition('.')[0]}().{self.name}`, instead of the class's."
             )
         return self.signature.call(self.function, values, context)
+
+    def bind_reconcile(self, values: Mapping[str, Any], context: Context) -> Callable[[], Any]:
+        """The question whether a call with these values happened, as a function without arguments.
+
+        It returns, or gives an awaitable of: None or False for no, True for yes, anything else for yes and its result.
+
+        Raises:
+            UsageError: There is nobody to ask.
+        """
+        if self.reconcile is None:
+            raise UsageError(f"The tool {self.name!r} was not given reconcile=, so it cannot be asked what happened.")
+        return bind_reconcile(self.reconcile, self.signature, values, context)
 
     def present(self, value: object) -> tuple[str, JsonValue]:
         """What the function returned, as the text for the model and as JSON."""

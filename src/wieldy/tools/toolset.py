@@ -58,7 +58,7 @@ class Toolset:
         return _Changed(self, lambda tools: (tool for tool in tools if predicate(tool)))
 
     def renamed(self, names: Mapping[str, str]) -> Toolset:
-        """All tools, some under new names: `{old: new}`.
+        """All tools, some under new names: `{old: new}`; fallbacks are named as their tools are.
 
         Raises:
             UsageError: There is no such tool, or a new name is no name or already taken.
@@ -71,7 +71,7 @@ class Toolset:
         Raises:
             UsageError: A name is too long with it, or no name any more.
         """
-        return _Changed(self, lambda tools: (tool.renamed(prefix + tool.name) for tool in tools))
+        return _Changed(self, lambda tools: _renamed(tools, {tool.name: prefix + tool.name for tool in tools}))
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self.tools)
@@ -177,4 +177,8 @@ def _renamed(tools: tuple[Tool, ...], names: dict[str, str]) -> Iterator[Tool]:
                 + (f"did you mean {hint!r}?" if hint else f"the tools are {', '.join(map(repr, known))}.")
             )
     for old in tools:
-        yield old.renamed(names[old.name]) if old.name in names else old
+        fallback = names.get(old.fallback or "")
+        if old.name in names or fallback is not None:
+            yield old.renamed(names.get(old.name, old.name), fallback=fallback)
+        else:
+            yield old
