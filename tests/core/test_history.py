@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from wieldy.core.calls import InvalidToolCall, ToolCall, ToolResult
 from wieldy.core.errors import HistoryError
 from wieldy.core.history import check_history, results_in_order_of_calls
-from wieldy.core.messages import ImagePart, Message, ReasoningPart, TextPart
+from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.messages import Message, ReasoningPart, TextPart
 
 SYSTEM, USER, ANSWER = Message.system("Be brief."), Message.user("Hello"), Message.assistant("Hi")
 
@@ -35,6 +36,7 @@ GOOD = {
     ],
     "an empty answer": [USER, Message.assistant(), USER],
     "an image alone": [Message(role="user", parts=(ImagePart(url="data:"),))],
+    "a file alone": [Message(role="user", parts=(FilePart(name="a.pdf", media_type="application/pdf", url="data:"),))],
     "two questions": [USER, USER],
     "an empty result": [USER, calling("a"), Message.tool(ToolResult(tool_call_id="a", content=""))],
 }
@@ -70,11 +72,11 @@ BAD = {
     "one id for two calls": ([USER, calling("a", "a")], r"id 'a' was already used in messages\[1\]"),
     "one id in two turns": ([USER, calling("a"), result("a"), calling("a"), result("a")], r"id 'a' was already used"),
     "an empty id": ([USER, calling(""), result("")], "found an empty one"),
-    "an empty question": ([Message.user("")], r"messages\[0\]: a user message needs text or an image"),
-    "a blank question": ([Message.user(" \n")], "needs text or an image"),
+    "an empty question": ([Message.user("")], r"messages\[0\]: a user message needs text, an image or a file"),
+    "a blank question": ([Message.user(" \n")], "needs text, an image or a file"),
     "a call by the user": (
         [Message(role="user", parts=calling("a").parts)],
-        "'user' holds TextPart, ImagePart; found ToolCall",
+        "'user' holds TextPart, ImagePart, FilePart; found ToolCall",
     ),
     "a result by the user": ([Message(role="user", parts=result("a").parts)], "found ToolResult"),
     "two results in one message": (

@@ -1,7 +1,7 @@
 """The rules that strict providers set for a list of messages before they answer it.
 
 A lenient server takes a broken history and answers nonsense; a strict one refuses with a message of its own. Checking
-here finds the mistake where it was made. Deliberately not here: repairing a foreign history.
+here finds the mistake where it was made. Deliberately not here: mending a foreign history (`repairing`).
 Law: a history is good if it starts with an optional system message and then a user message, if every call is answered
 by exactly one result, in the order of the calls and before anything else is said, and if it ends with something to
 answer.
@@ -14,14 +14,16 @@ from itertools import groupby
 
 from wieldy.core.calls import InvalidToolCall, ToolCall, ToolResult
 from wieldy.core.errors import HistoryError
-from wieldy.core.messages import ImagePart, Message, Part, ReasoningPart, Role, TextPart
+from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.messages import Message, Part, ReasoningPart, Role, TextPart
 
-_PARTS_OF: dict[Role, tuple[type[Part], ...]] = {
+PARTS_OF: dict[Role, tuple[type[Part], ...]] = {
     "system": (TextPart,),
-    "user": (TextPart, ImagePart),
-    "assistant": (TextPart, ReasoningPart, ImagePart, ToolCall, InvalidToolCall),
+    "user": (TextPart, ImagePart, FilePart),
+    "assistant": (TextPart, ReasoningPart, ImagePart, FilePart, ToolCall, InvalidToolCall),
     "tool": (ToolResult,),
 }
+"""What a message of each role may hold."""
 
 
 def check_history(messages: Sequence[Message]) -> None:
@@ -120,9 +122,9 @@ def results_in_order_of_calls(messages: Sequence[Message]) -> tuple[Message, ...
 
 
 def _check_parts(where: str, message: Message) -> None:
-    allowed = _PARTS_OF.get(message.role)
+    allowed = PARTS_OF.get(message.role)
     if allowed is None:
-        raise HistoryError(f"{where}: expected a role of {', '.join(_PARTS_OF)}, found {message.role!r}.")
+        raise HistoryError(f"{where}: expected a role of {', '.join(PARTS_OF)}, found {message.role!r}.")
     for part in message.parts:
         if not isinstance(part, allowed):
             names = ", ".join(kind.__name__ for kind in allowed)
@@ -131,12 +133,13 @@ def _check_parts(where: str, message: Message) -> None:
             )
     if message.role == "tool" and len(message.parts) != 1:
         raise HistoryError(f"{where}: a tool message holds exactly one result, found {len(message.parts)}.")
-    if message.role == "user" and not _says_something(message):
-        raise HistoryError(f"{where}: a user message needs text or an image, found neither.")
+    if message.role == "user" and not says_something(message):
+        raise HistoryError(f"{where}: a user message needs text, an image or a file, found none.")
 
 
-def _says_something(message: Message) -> bool:
-    return bool(message.text.strip()) or any(isinstance(part, ImagePart) for part in message.parts)
+def says_something(message: Message) -> bool:
+    """Whether there is text that is not blank, an image or a file."""
+    return bool(message.text.strip()) or any(isinstance(part, ImagePart | FilePart) for part in message.parts)
 
 
 def _check_system(where: str, *, is_first: bool) -> None:
