@@ -1,0 +1,114 @@
+"""What `wieldy resume` needs to go on with a run that `wieldy run` started; it is kept in the run's metadata.
+
+Law: `Recipe.from_metadata(recipe.to_metadata())` is an equal recipe. Paths are absolute in it, because a run may be
+resumed from another folder. No secret is recorded: a model's address that holds one is left out, and must be given
+again. Deliberately not here: making an agent of it (`session`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast, get_args
+from urllib.parse import urlsplit
+
+from wieldy.core.errors import UsageError
+from wieldy.core.json import JsonObject
+from wieldy.core.limits import Limits
+
+Actions: TypeAlias = Literal["calls", "react", "json"]
+Strategy: TypeAlias = Literal["guided", "native"]
+
+_KEY = "command_line"
+_LOCAL = "local:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How a run is led.
+
+    Attributes:
+        model: As `--model` was given; None if that cannot be recorded.
+        tools_files: In the order in which they were given.
+        asks: Whether a person must consent to calls that change something.
+        pauses: Whether the run rests where nobody can be asked; else such a call is denied.
+    """
+
+    model: str | None
+    tools_files: tuple[Path, ...] = ()
+    actions: Actions = "calls"
+    strategy: Strategy | None = None
+    limits: Limits = field(default_factory=Limits)
+    asks: bool = True
+    pauses: bool = False
+
+    def to_metadata(self) -> JsonObject:
+        """The recipe as a run's metadata."""
+        limits = self.limits
+        return {
+            _KEY: {
+                "model": None if self.model is None else _recordable(self.model),
+                "tools_files": [str(path.absolute()) for path in self.tools_files],
+                "actions": self.actions,
+                "strategy": self.strategy,
+                "limits": {"turns": limits.turns, "cost_usd": limits.cost_usd, "wall_time_s": limits.wall_time_s},
+                "asks": self.asks,
+                "pauses": self.pauses,
+            }
+        }
+
+    @classmethod
+    def from_metadata(cls, metadata: JsonObject) -> Recipe | None:
+        """The recipe that a run was started with; None if it was not started from the command line.
+
+        Raises:
+            UsageError: What is there is not a recipe of this version.
+        """
+        recorded = metadata.get(_KEY)
+        if recorded is None:
+            return None
+        try:
+            return _recipe(cast("dict[str, Any]", recorded))  # checked there
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise UsageError(
+                "What the run's record says of its model and tools cannot be read: another version of Wieldy wrote it "
+                f"({error!r}). Resume the run with that version."
+            ) from error
+
+
+def _recipe(recorded: dict[str, Any]) -> Recipe:
+    return Recipe(
+        model=_one_of(recorded["model"], str, type(None)),
+        tools_files=tuple(Path(path) for path in recorded["tools_files"]),
+        actions=_named(recorded["actions"], get_args(Actions)),
+        strategy=_named(recorded["strategy"], (*get_args(Strategy), None)),
+        limits=Limits(**{name: _one_of(value, int, float, type(None)) for name, value in recorded["limits"].items()}),
+        asks=_one_of(recorded["asks"], bool),
+        pauses=_one_of(recorded["pauses"], bool),
+    )
+
+
+def _one_of(value: Any, *types: type) -> Any:
+    if not isinstance(value, types):
+        raise TypeError(value)
+    return value
+
+
+def _named(value: Any, known: tuple[Any, ...]) -> Any:
+    if value not in known:
+        raise ValueError(value)
+    return value
+
+
+def _recordable(model: str) -> str | None:
+    model = model.strip()
+    if model.lower().startswith(_LOCAL):
+        return _LOCAL + str(Path(model[len(_LOCAL) :].strip()).expanduser().absolute())
+    return None if _holds_password(model) else model
+
+
+def _holds_password(model: str) -> bool:
+    try:
+        return "@" in urlsplit(model).netloc
+    except ValueError:
+        return True  # no address that anybody could reach
