@@ -1,52 +1,85 @@
-"""The command line's policy: calls that change something run only when a person says yes.
+"""The command line's policy and approver: calls that change something run only when a person says yes.
 
-Asked before: every effect that cannot be repeated freely (`unsafe`, which is also what an undeclared effect counts as,
-`keyed`, and `reconcile`). Where nobody can be asked, the call is denied, and the person and the model are told why.
+Asked about: every effect that cannot be repeated freely (`unsafe`, which is also what an undeclared effect counts as,
+`keyed`, and `reconcile`). Where nobody can be asked the run rests, if it was told to, or the call is denied, and the
+person and the model are told why. Whatever is answered is recorded with the name of who answered. Deliberately not
+here: answers that are given later (`approve`).
 """
 
 from __future__ import annotations
 
+import getpass
 import os
 import sys
 from collections.abc import Callable
-from typing import TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 import anyio
 import anyio.to_thread
 from anyio.lowlevel import checkpoint
 from rich.text import Text
 
+from wieldy.apps.cli.approvals_view import call_of
+from wieldy.apps.cli.facts import format_time
 from wieldy.apps.cli.failures import note
 from wieldy.apps.cli.terminal import err, out
-from wieldy.apps.cli.untrusted import call_text
-from wieldy.core.calls import Effect, ToolCall
-from wieldy.run.policy import Allow, Decision, Deny
-from wieldy.tools import Tool
+from wieldy.apps.cli.untrusted import call_text, neutralise
+from wieldy.core.approvals import Approval, ApprovalRequest
+from wieldy.core.calls import Effect
+from wieldy.run.policy import Allow, Ask, Decision, Proposal
 
-ASKED_ABOUT: frozenset[Effect] = frozenset({"unsafe", "keyed", "reconcile"})
+if TYPE_CHECKING:
+    from wieldy.tools import Tool
+
+ASKED_ABOUT: Final[frozenset[Effect]] = frozenset({"unsafe", "keyed", "reconcile"})
+
+NOBODY: Final = "the command line"
+"""Who is recorded to have decided where nobody could be asked."""
 
 
-class AskingPolicy:
-    """Asks on the terminal.
+def ask_about_effects(proposal: Proposal) -> Decision:
+    """Allow what changes nothing; a person decides on everything else."""
+    if proposal.tool.effect not in ASKED_ABOUT:
+        return Allow()
+    reasons = [_why(proposal.tool)]
+    if proposal.repeats_unknown is not None:
+        reasons.append(f"call {proposal.repeats_unknown} was the same and its outcome is unknown: this may do it twice")
+    if proposal.is_tainted:
+        reasons.append("the model has read text from an untrusted source, which may have asked for it")
+    return Ask(reason="; ".join(reasons))
+
+
+class Approver:
+    """Asks on the terminal, if somebody sits there.
 
     Args:
-        before_question: Called before anything is printed, so that the question starts on a line of its own.
+        asks: Whether to ask; if not, it is as if nobody sat there.
+        pauses: Whether the run rests where nobody is asked; else the call is denied.
+        advice: What to do so that such a call is not denied.
+        before_question: Called before anything is printed, so that it starts on a line of its own.
     """
 
-    def __init__(self, *, before_question: Callable[[], None]) -> None:
+    def __init__(self, *, asks: bool, pauses: bool, advice: str, before_question: Callable[[], None]) -> None:
+        self._asks = asks and can_ask()
+        self._pauses = pauses
+        self._advice = advice
         self._before_question = before_question
 
-    async def __call__(self, call: ToolCall, tool: Tool) -> Decision:
-        """Allow what changes nothing or what the person allows."""
-        if tool.effect not in ASKED_ABOUT:
-            return Allow()
+    async def __call__(self, request: ApprovalRequest) -> Approval | None:
+        """The person's answer; None if it must be waited for."""
         await checkpoint()  # what happened before the question is shown before it
+        if self._asks:
+            self._before_question()
+            granted = await _ask(request)
+            return request.approve(by=user_name()) if granted else request.deny(by=user_name())
+        if self._pauses:
+            return None
         self._before_question()
-        if not can_ask():
-            return _deny_unasked(call, tool)
-        if await _ask(call, tool):
-            return Allow()
-        return Deny("the person who was asked said no")
+        note(
+            f"Denied {call_text(call_of(request), limit=200)}: {request.reason}, and nobody can be asked because "
+            f"standard input is no terminal. {self._advice}"
+        )
+        return request.deny(by=NOBODY, reason="a person would have to consent, and nobody can be asked in this run")
 
 
 def can_ask() -> bool:
@@ -55,18 +88,21 @@ def can_ask() -> bool:
     return stdin is not None and not stdin.closed and stdin.isatty()
 
 
-def _deny_unasked(call: ToolCall, tool: Tool) -> Deny:
-    note(
-        f"Denied {call_text(call, limit=200)}: {_why(tool)}, and nobody can be asked because standard input is no "
-        "terminal. Add --yes to let such calls run."
-    )
-    return Deny("a person would have to consent, and nobody can be asked in this run")
+def user_name() -> str:
+    """Who sits at this terminal, as far as the system knows."""
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):  # as in a container whose user has no name
+        return f"user {os.getuid()}" if hasattr(os, "getuid") else "somebody"
 
 
-async def _ask(call: ToolCall, tool: Tool) -> bool:
+async def _ask(request: ApprovalRequest) -> bool:
     # The question must be seen: standard error may be a file while somebody sits at the terminal.
     terminal = out() if out().is_terminal and not err().is_terminal else err()
-    terminal.block(Text.assemble((call_text(call), "bold"), f" ({_why(tool)})"), first="? ", rest="  ")
+    why = neutralise(request.reason)
+    if request.expires is not None:
+        why += f"; a yes counts until {format_time(request.expires)}"
+    terminal.block(Text.assemble((call_text(call_of(request)), "bold"), f" ({why})"), first="? ", rest="  ")
     while True:
         terminal.write("  Run it? [y/N] ")
         answer = (await _read_line()).strip().casefold()

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -42,15 +43,22 @@ class JsonCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:  # as above
         """Run the command; programs that read its output find there why it ended, as a last object."""
-        try:
+        with telling_in_json(if_=bool(ctx.params.get("json"))):
             return super().invoke(ctx)
-        except (typer.Exit, typer.Abort, TyperException, BrokenPipeError):
-            raise
-        except (Exception, KeyboardInterrupt) as error:
-            if ctx.params.get("json"):
-                with JsonLines() as lines:
-                    lines.write(failure_to_json(error))
-            raise
+
+
+@contextmanager
+def telling_in_json(*, if_: bool) -> Generator[None]:
+    """What fails inside is told as one object of JSON as well, if that was asked for."""
+    try:
+        yield
+    except (typer.Exit, typer.Abort, TyperException, BrokenPipeError):
+        raise
+    except (Exception, KeyboardInterrupt) as error:
+        if if_:
+            with JsonLines() as lines:
+                lines.write(failure_to_json(error))
+        raise
 
 
 def failure_to_json(error: BaseException) -> JsonObject:

@@ -1,14 +1,32 @@
-"""Options that several commands share, so that they have one name and one meaning everywhere."""
+"""Arguments and options that several commands share, so that they have one name and one meaning everywhere."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
+RunArgument: TypeAlias = Annotated[
+    str, typer.Argument(metavar="RUN", help="The run's id, the beginning of it, or `last`.")
+]
 JournalOption: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--journal", metavar="DB", help="The journal's file; without it the one that `wieldy doctor` names."),
+    str | None,
+    typer.Option(
+        "--journal",
+        metavar="DB",
+        help="The journal: a file, or postgresql://...; without it the file that `wieldy doctor` names.",
+    ),
 ]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", metavar="", help="Write JSON for machines.")]
+YesOption: TypeAlias = Annotated[
+    bool, typer.Option("--yes", "-y", metavar="", help="Do not ask before calls that change something.")
+]
+PauseOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--pause", metavar="", help="Ask nobody now: let the run rest until such a call is approved or denied."
+    ),
+]
+ByOption: TypeAlias = Annotated[
+    str | None, typer.Option("--by", metavar="NAME", help="Who decides; the name of your user if left out.")
+]

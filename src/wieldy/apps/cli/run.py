@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wieldy.apps.cli.options import JournalOption, JsonOption
+from wieldy.apps.cli.failures import telling_in_json
+from wieldy.apps.cli.options import JournalOption, JsonOption, PauseOption, YesOption
 
 
 class Actions(StrEnum):
     """How the model acts; only modes that exist are offered."""
 
     calls = "calls"
+    react = "react"
+    json = "json"
 
 
 class Strategy(StrEnum):
@@ -49,9 +53,14 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
     turns: Annotated[
         int | None, typer.Option("--turns", metavar="N", min=1, help="Replies that may call tools; 20 if left out.")
     ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", metavar="", help="Do not ask before calls that change something.")
-    ] = False,
+    cost: Annotated[
+        float | None, typer.Option("--cost", metavar="USD", help="What the model's tokens may cost, in US dollars.")
+    ] = None,
+    time: Annotated[
+        float | None, typer.Option("--time", metavar="SECONDS", help="How long the run may be at work.")
+    ] = None,
+    yes: YesOption = False,
+    pause: PauseOption = False,
     json: JsonOption = False,
     instructions: Annotated[
         str | None, typer.Option("--instructions", metavar="TEXT", help="What the model is told before the prompt.")
@@ -62,19 +71,23 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
     Every step is shown and recorded in the journal; before a call that changes something you are asked.
     """
     # The agent and its rooms are imported here, because `wieldy --help` must not wait for them.
-    from wieldy.apps.cli.session import Session, answer  # noqa: PLC0415
+    from wieldy.apps.cli.recipe import Recipe  # noqa: PLC0415
+    from wieldy.apps.cli.session import Session  # noqa: PLC0415
+    from wieldy.core.errors import UsageError  # noqa: PLC0415
+    from wieldy.core.limits import Limits  # noqa: PLC0415
 
-    code = answer(
-        Session(
-            prompt=prompt,
-            model=model,
-            tools_files=tuple(tools or ()),
-            journal=journal,
-            strategy=strategy.value if strategy else None,
-            turns=turns,
-            ask=not yes,
-            json=json,
-            instructions=instructions,
-        )
+    with telling_in_json(if_=json):
+        if not prompt.strip():
+            raise UsageError("PROMPT is empty. Write what the model shall do.")
+    limits = Limits(cost_usd=cost, wall_time_s=time)
+    recipe = Recipe(
+        model=model,
+        tools_files=tuple(tools or ()),
+        actions=actions.value,
+        strategy=strategy.value if strategy else None,
+        limits=limits if turns is None else replace(limits, turns=turns),
+        asks=not yes,
+        pauses=pause,
     )
-    raise typer.Exit(code)
+    session = Session(recipe=recipe, journal=journal, asks_now=not pause, json=json, instructions=instructions)
+    raise typer.Exit(session.watch(lambda agent: agent.stream(prompt)))
