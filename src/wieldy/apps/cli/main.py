@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from wieldy.apps.cli import doctor, formats, lint, run, runs, show
+from wieldy.apps.cli import approve, doctor, formats, lint, resume, run, runs, show, verify
 from wieldy.apps.cli.failures import INTERRUPTED, Commands, JsonCommand, tell
 from wieldy.apps.cli.terminal import flush_streams, prepare_streams
 
@@ -48,8 +48,9 @@ def options(
     """The tool-use layer for language models: run a prompt with tools, and see every step of it."""
 
 
-app.command()(run.run)  # ends its JSON itself, with the run's id
-for command in (runs.runs, show.show, lint.lint, doctor.doctor):
+for command in (run.run, resume.resume):  # end their JSON themselves, with the run's id
+    app.command()(command)
+for command in (approve.approve, approve.deny, runs.runs, show.show, verify.verify, lint.lint, doctor.doctor):
     app.command(cls=JsonCommand)(command)
 app.add_typer(formats.app, name="formats")
 

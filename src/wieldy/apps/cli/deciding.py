@@ -1,0 +1,135 @@
+"""Deciding on calls that wait: which those are, what is decided on, and what comes next.
+
+The decision is bound to what is shown here: if the call is another one by then, it is refused. Calls of runs that a run
+has started are found by that run too. Deliberately not here: keeping the decision (`wieldy.run.consent`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from wieldy.apps.cli.approvals_view import show_request
+from wieldy.apps.cli.asking import NOBODY, user_name
+from wieldy.apps.cli.event_json import request_to_json
+from wieldy.apps.cli.facts import counted
+from wieldy.apps.cli.journals import find_run, open_for_appending, open_for_reading
+from wieldy.apps.cli.json_lines import print_json
+from wieldy.apps.cli.nested_runs import nested_runs
+from wieldy.apps.cli.next_commands import NextCommands
+from wieldy.apps.cli.terminal import out
+from wieldy.apps.cli.untrusted import neutralise
+from wieldy.core.errors import UsageError
+from wieldy.run import consent
+from wieldy.run.state import fold
+
+if TYPE_CHECKING:
+    from wieldy.core.approvals import Approval, ApprovalRequest
+    from wieldy.core.ports import Journal
+
+
+def list_waiting(run: str, *, journal: str | None, json: bool) -> None:
+    """Print the calls of the run that wait for a decision, and how to decide.
+
+    Raises:
+        UsageError: There is no such run.
+        JournalError: The journal cannot be read, or was changed.
+    """
+    recorded = open_for_reading(journal)
+    run_id = find_run(recorded.run_ids() if recorded else (), run)
+    waiting = list(_waiting(recorded, run_id)) if recorded else []
+    if json:
+        print_json({"run_id": run_id, "waiting": [request_to_json(request) for request in waiting]})
+        return
+    commands = NextCommands(journal=journal)
+    for request in waiting:
+        show_request(out(), request, sign="?", now=time.time())
+        out().block(Text(commands.approve(request.run_id, request.call_id), style="green"), first="  ", rest="  ")
+        out().block(Text(commands.deny(request.run_id, request.call_id), style="red"), first="  ", rest="  ")
+        out().print()
+    if not waiting:
+        out().block(Text(f"No call of run {run_id} waits for a decision."))
+
+
+def decide(
+    run: str, call: str, *, is_granted: bool, by: str | None, reason: str = "", journal: str | None, json: bool
+) -> None:
+    """Record the decision, show what it was about, and say what comes next.
+
+    Raises:
+        ApprovalError: No such call waits, it was decided on already, or it is too late.
+        UsageError: There is no such run, or more than one call fits.
+        JournalError: The journal cannot be read or written, or was changed.
+    """
+    recorded = open_for_appending(journal)
+    run_id = find_run(recorded.run_ids(), run)
+    request = _shown(recorded, run_id, call)
+    approval = consent.answer(
+        recorded,
+        request.run_id,
+        call,
+        is_granted=is_granted,
+        by=user_name() if by is None else by,
+        reason=reason,
+        digest=request.digest,
+    )
+    root = _root(recorded, run_id)
+    left = len(list(_waiting(recorded, root)))
+    if json:
+        print_json(_to_json(request, approval, root=root, left=left))
+    else:
+        _show(request, approval, root=root, left=left, commands=NextCommands(journal=journal))
+
+
+def _waiting(journal: Journal, run_id: str) -> Iterator[ApprovalRequest]:
+    """The run's own calls that wait, then those of runs that its calls have started."""
+    yield from consent.pending(journal, run_id)
+    for nested in nested_runs(journal, fold(journal.read(run_id)), only_open=True).values():
+        yield from _waiting(journal, nested)
+
+
+def _root(journal: Journal, run_id: str) -> str:
+    """The run that must be resumed so that this one goes on."""
+    parent = fold(journal.read(run_id)).parent
+    return run_id if parent is None or not journal.read(parent.run_id) else _root(journal, parent.run_id)
+
+
+def _shown(journal: Journal, run_id: str, call: str) -> ApprovalRequest:
+    """The one that is meant; ids are unique within a run only, and the run's own come first."""
+    fitting = [request for request in _waiting(journal, run_id) if request.call_id == call]
+    own = [request for request in fitting if request.run_id == run_id]
+    if len(fitting) > 1 and not own:
+        runs = ", ".join(request.run_id for request in fitting)
+        raise UsageError(f"{len(fitting)} calls {call!r} wait, in the runs {runs}. Name the run itself.")
+    if not fitting:
+        # Raises, and says why; even if the call begins to wait just now, nothing has this digest.
+        consent.answer(journal, run_id, call, is_granted=False, by=NOBODY, digest="of nothing")
+    return (own or fitting)[0]
+
+
+def _to_json(request: ApprovalRequest, approval: Approval, *, root: str, left: int) -> dict[str, object]:
+    return {
+        **request_to_json(request),
+        "is_granted": approval.is_granted,
+        "by": approval.by,
+        "denial": None if approval.is_granted else approval.reason,
+        "left": left,
+        "resume": root,
+    }
+
+
+def _show(request: ApprovalRequest, approval: Approval, *, root: str, left: int, commands: NextCommands) -> None:
+    terminal = out()
+    verb, style = ("Approved", "bold green") if approval.is_granted else ("Denied", "bold red")
+    because = f": {approval.reason}" if approval.reason else ""
+    terminal.block(Text.assemble((verb, style), neutralise(f" by {approval.by}{because}")))
+    show_request(terminal, request, sign="✓" if approval.is_granted else "✗", now=0.0)
+    terminal.print()
+    if left:
+        words = f"{counted(left, 'more call')} of it {'waits' if left == 1 else 'wait'}: "
+        terminal.block(Text(words + commands.waiting(root)))
+    else:
+        terminal.block(Text(f"Go on with the run: {commands.resume(root)}"))

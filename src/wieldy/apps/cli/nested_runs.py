@@ -1,0 +1,35 @@
+"""Which runs the calls of a run have started. Deliberately not here: starting them (`wieldy.agent`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wieldy.run.state import CallState, RunState, fold
+
+if TYPE_CHECKING:
+    from wieldy.core.ports import Journal
+
+ID_LENGTH = 16
+
+
+def nested_runs(journal: Journal, state: RunState, *, only_open: bool = False) -> dict[str, str]:
+    """The id of the run that a call has started, by the call's id.
+
+    Args:
+        journal: In which both are recorded.
+        state: Of the run whose calls are meant.
+        only_open: Whether only calls without an outcome are looked at.
+    """
+    calls = [call for call in state.calls if call.status == "started" or not only_open]
+    found = {call.call.id: _nested(journal, state, call) for call in calls}
+    return {call_id: run_id for call_id, run_id in found.items() if run_id is not None}
+
+
+def _nested(journal: Journal, state: RunState, call: CallState) -> str | None:
+    if call.idempotency_key is None:
+        return None
+    # A nested run has the beginning of its call's key for an id; its first entry says whether it is one.
+    entries = journal.read(call.idempotency_key[:ID_LENGTH])[:1]
+    parent = fold(entries).parent if entries else None
+    is_nested = parent is not None and (parent.run_id, parent.call_id) == (state.run_id, call.call.id)
+    return entries[0].run_id if is_nested else None
