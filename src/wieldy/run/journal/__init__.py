@@ -7,6 +7,18 @@ Deliberately not here: what the entries add up to (`run.state`).
 
 from wieldy.run.journal.chain import Finding, verify, verify_all
 from wieldy.run.journal.memory import MemoryJournal
-from wieldy.run.journal.sqlite import SqliteJournal
+from wieldy.run.journal.opening import is_url, open_journal
+from wieldy.run.journal.postgres import PostgresJournal
+from wieldy.run.journal.sqlite import Durability, SqliteJournal
 
-__all__ = ["Finding", "MemoryJournal", "SqliteJournal", "verify", "verify_all"]
+__all__ = [
+    "Durability",
+    "Finding",
+    "MemoryJournal",
+    "PostgresJournal",
+    "SqliteJournal",
+    "is_url",
+    "open_journal",
+    "verify",
+    "verify_all",
+]

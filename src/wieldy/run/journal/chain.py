@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from wieldy.core.errors import JournalConflictError, JournalError, JournalTamperedError
 from wieldy.core.ports import Entry
-from wieldy.run.journal.encoding import Settled, bytes_from_data, data_from_bytes
+from wieldy.run.journal.encoding import Settled, bytes_from_data, bytes_from_name, data_from_bytes
 from wieldy.run.journal.kinds import RUN_STARTED
 
 START: Final = bytes(32)
@@ -62,9 +62,9 @@ def link(previous: bytes, run_id: str, sequence: int, kind: str, time: float, da
     """The digest of an entry.
 
     Raises:
-        JournalError: The run's id or the kind is no text that every database can hold.
+        JournalError: The run's id or the kind is not text that every database can hold.
     """
-    run, name = _text(run_id), _text(kind)
+    run, name = bytes_from_name(run_id), bytes_from_name(kind)
     frame = _FRAME.pack(previous, sequence, time, len(run), len(name), len(data))
     return hashlib.sha256(frame + run + name + data).digest()
 
@@ -178,13 +178,3 @@ def _heads_named(first: Sequence[Entry]) -> list[tuple[str, str]]:
 
 def _missing(digest: str, when: str) -> str:
     return f"The entry with the digest {digest[:12]} is missing, which was the journal's newest when {when}."
-
-
-def _text(text: str) -> bytes:
-    try:
-        encoded = text.encode()
-    except UnicodeEncodeError:
-        encoded = b"\0"
-    if b"\0" in encoded:
-        raise JournalError(f"A journal takes runs and kinds whose names are text without NUL, found {text!r}.")
-    return encoded

@@ -65,6 +65,21 @@ def data_from_bytes(data: bytes) -> JsonObject:
         raise JournalError(f"An entry cannot be read: expected a JSON object, found damaged data ({error}).") from error
 
 
+def bytes_from_name(name: str) -> bytes:
+    """The id of a run or a kind in UTF-8.
+
+    Raises:
+        JournalError: It is not text that every database can hold.
+    """
+    try:
+        encoded = name.encode()
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise JournalError(f"A journal takes runs and kinds whose names are text without NUL, found {name!r}.")
+    return encoded
+
+
 def as_read(data: bytes) -> bytes:
     """The bytes as `settled` would have written them; those that are damaged as they are."""
     try:

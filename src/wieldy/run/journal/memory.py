@@ -13,7 +13,7 @@ from typing import Literal
 
 from wieldy.core.ports import Draft, Entry, Lease
 from wieldy.run.journal.chain import EMPTY, Head, Row, conflict, entry_of, extend
-from wieldy.run.journal.encoding import settled
+from wieldy.run.journal.encoding import bytes_from_name, settled
 from wieldy.run.journal.leases import Claim, HeldLease, busy, is_void, lost, new_claim
 from wieldy.run.journal.processes import is_alive, this_process
 
@@ -78,6 +78,7 @@ class MemoryJournal:
         Raises:
             RunBusyError: It is held already.
         """
+        bytes_from_name(run_id)
         with self._lock:
             held, here = self._claims.get(run_id), this_process()
             if held is not None and not is_void(held, here=here, now=self._clock(), is_alive=is_alive):

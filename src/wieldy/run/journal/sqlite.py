@@ -23,7 +23,7 @@ from typing import Any, Final, Literal, Self, TypeAlias
 from wieldy.core.errors import JournalError
 from wieldy.core.ports import Draft, Entry, Lease
 from wieldy.run.journal.chain import EMPTY, START, Head, Row, conflict, entry_of, extend, link
-from wieldy.run.journal.encoding import Settled, as_read, settled
+from wieldy.run.journal.encoding import Settled, as_read, bytes_from_name, settled
 from wieldy.run.journal.heads import ENDS, Heads
 from wieldy.run.journal.leases import Claim, HeldLease, busy, is_void, lost, new_claim
 from wieldy.run.journal.processes import is_alive, this_process
@@ -109,6 +109,7 @@ class SqliteJournal:
                 before is kept.
         """
         writer = self._writable()
+        bytes_from_name(run_id)
         ready = [settled(draft) for draft in drafts]
         is_end = any(draft.kind in ENDS for draft in ready)
         now = float(self._clock())
@@ -160,6 +161,7 @@ class SqliteJournal:
             JournalError: The file cannot be written.
         """
         writer, here = self._writable(), this_process()
+        bytes_from_name(run_id)
         try:
             with self._writing, transaction(writer):
                 held, now = find_claim(writer, run_id), self._clock()
