@@ -1,4 +1,4 @@
-"""The journal that a command reads or writes: which file it is, and which run in it a person means.
+"""The journal that a command reads or writes: a file or a database, and which run in it a person means.
 
 Reading never creates a file. Deliberately not here: the journal itself (`wieldy.run.journal`).
 """
@@ -12,7 +12,7 @@ import platformdirs
 
 from wieldy.core.errors import UsageError
 from wieldy.core.ports import Journal
-from wieldy.run.journal import SqliteJournal
+from wieldy.run.journal import is_url, open_journal
 
 
 def default_journal() -> Path:
@@ -20,19 +20,45 @@ def default_journal() -> Path:
     return platformdirs.user_data_path("wieldy", appauthor=False) / "runs.db"
 
 
-def open_for_reading(path: Path | None) -> Journal | None:
+def open_for_reading(name: str | Path | None) -> Journal | None:
     """The journal, or None if the default one does not exist yet.
 
+    Args:
+        name: As `--journal` was given: a path, or a `postgresql://` URL.
+
     Raises:
-        UsageError: `path` was given and there is no such file.
-        JournalError: The file cannot be read, or is no journal.
+        UsageError: `name` was given and there is no such file.
+        JournalError: The journal cannot be read, or is none.
     """
-    file = path or default_journal()
-    if path is None and not file.exists():
+    if name is None and not default_journal().exists():
         return None
-    if not file.exists():
+    return open_journal(_existing(name), read_only=True)
+
+
+def open_for_appending(name: str | Path | None) -> Journal:
+    """The journal of runs that are there already.
+
+    Args:
+        name: As `--journal` was given: a path, or a `postgresql://` URL.
+
+    Raises:
+        UsageError: There is no such file, the default one included.
+        JournalError: The journal cannot be written, or is none.
+    """
+    return open_journal(_existing(name))
+
+
+def _existing(name: str | Path | None) -> str | Path:
+    if name is not None and is_url(name):
+        return name
+    file = default_journal() if name is None else Path(name).expanduser()
+    try:
+        is_there = file.exists()
+    except (OSError, ValueError):
+        is_there = False
+    if not is_there:
         raise UsageError(f"{file}: there is no journal here. Name the file that `wieldy run --journal` wrote.")
-    return SqliteJournal(file, read_only=True)
+    return file
 
 
 def find_run(run_ids: Iterable[str], wanted: str) -> str:
