@@ -78,7 +78,7 @@ class Condition:
         raise UsageError("A condition has no truth of its own: write `|` for or, `&` for and, `~` for not.")
 
 
-Wanted: TypeAlias = Condition | JsonValue
+Wanted: TypeAlias = "Condition | JsonValue"
 """A condition, a value that must be equal, or a condition as a dictionary."""
 
 
