@@ -81,16 +81,50 @@ def extend(run_id: str, head: Head, drafts: Sequence[Settled], time: float) -> t
     return rows, entries, Head(sequence, digest)
 
 
-def entry_of(row: Row) -> Entry:
+def row_of(values: Sequence[object]) -> Row:
+    """What a database gave as a row, looked at: a damaged file may hold anything.
+
+    Raises:
+        JournalError: It is nothing that a journal stores.
+    """
+    run_id, sequence, kind, when, data, digest = values
+    if (
+        isinstance(run_id, str)
+        and isinstance(sequence, int)
+        and isinstance(kind, str)
+        and isinstance(when, float)
+        and isinstance(data, bytes)
+        and isinstance(digest, bytes)
+        and len(digest) == len(START)
+    ):
+        return Row(run_id, sequence, kind, when, data, digest)
+    raise JournalError(f"Entry {sequence} of run {run_id} cannot be read: expected an entry, found damaged data.")
+
+
+def entry_of(values: Sequence[object]) -> Entry:
     """The entry that a row stands for.
 
     Raises:
-        JournalError: Its data is damaged.
+        JournalError: It is damaged.
     """
-    run_id, sequence, kind, when, data, digest = row
+    run_id, sequence, kind, when, data, digest = row_of(values)
     return Entry(
         run_id=run_id, sequence=sequence, kind=kind, time=when, data=data_from_bytes(data), digest=digest.hex()
     )
+
+
+def head_of(run_id: str, values: Sequence[object] | None) -> Head:
+    """The end of a run: how many entries it has and the last digest, as a database gave them; or nothing.
+
+    Raises:
+        JournalError: They are nothing that a journal stores.
+    """
+    if values is None:
+        return EMPTY
+    length, digest = values
+    if isinstance(length, int) and isinstance(digest, bytes) and len(digest) == len(START):
+        return Head(length, digest)
+    raise JournalError(f"The last entry of run {run_id} cannot be read, so nothing can follow it: it is damaged.")
 
 
 def conflict(run_id: str, *, expected: int, found: int) -> JournalConflictError:

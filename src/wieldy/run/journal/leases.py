@@ -3,7 +3,8 @@
 Law: of all who ask for the lease of a run at once, one gets it. A claim is void at once when its process is dead, which
 can be known in the same place (the same start of the same machine); elsewhere it is void when it was not renewed for
 `LEASE_S`. A lease is the early, friendly refusal; what keeps two processes from doing the same thing twice even then is
-that an append names the length of the run. A forked process holds none of its parent's leases.
+that an append names the length of the run. The same process cannot hold a lease twice either, and a forked one holds
+none of its parent's. Deliberately not here: where claims are stored.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
+from weakref import WeakValueDictionary
 
-from wieldy.core.errors import RunBusyError
-from wieldy.run.journal.processes import Process
+from wieldy.core.errors import JournalError, RunBusyError
+from wieldy.run.journal.processes import Process, is_alive, this_process
 
 LEASE_S: Final = 30.0
 """For how long a claim is good that nobody renews, where its process cannot be looked up."""
@@ -66,11 +69,14 @@ class Claims(Protocol):
 
 
 class HeldLease:
-    """A `Lease` of any journal."""
+    """A `Lease` of any journal; held until it is released, or nobody refers to it any more.
+
+    It is made before its claim is stored: a claim of this process without a lease is one that was left behind.
+    """
 
     def __init__(self, claims: Claims, claim: Claim) -> None:
         self._claims, self._claim = claims, claim
-        self._is_released = False
+        _held_here[claim.token] = self
 
     @property
     def renew_after_s(self) -> float:
@@ -84,27 +90,58 @@ class HeldLease:
             RunBusyError: It ran out and another process has taken it, or it is not this process's own.
             JournalError: The journal cannot be reached.
         """
-        if self._is_released or os.getpid() != self._claim.process.pid:
+        if not self._is_ours():
             raise lost(self._claim.run_id, None)
         self._claims.renew_claim(self._claim)
 
     def release(self) -> None:
-        """Others may take it; doing so twice is harmless, and so is doing so in a forked process."""
-        if self._is_released or os.getpid() != self._claim.process.pid:
-            return
-        self._is_released = True
-        self._claims.drop_claim(self._claim)
+        """Others may take it; doing so twice is harmless, and so is doing so in a forked process.
+
+        Where the journal cannot be reached, others find the lease free when it has run out, or this process has ended.
+        """
+        if self._is_ours():
+            del _held_here[self._claim.token]
+            with suppress(JournalError):
+                self._claims.drop_claim(self._claim)
+
+    def _is_ours(self) -> bool:
+        return self._claim.token in _held_here and self._claim.process.pid == os.getpid()
 
 
-def new_claim(run_id: str, *, process: Process, now: float) -> Claim:
-    """A claim that is nobody else's, not even another one of the same process."""
-    return Claim(run_id=run_id, token=secrets.token_hex(16), process=process, since=now, renewed=now)
+# What this process really holds. A claim in its name that is not here was left behind, by a release that could not
+# reach the journal or by a caller who let go of the lease; a forked process has another number.
+_held_here: Final = WeakValueDictionary[str, HeldLease]()
 
 
-def is_void(claim: Claim | None, *, here: Process, now: float, is_alive: Callable[[Process], bool]) -> bool:
-    """Whether the lease may be taken by somebody else."""
-    if claim is None:
-        return True
+def new_claim(run_id: str, *, now: float) -> Claim:
+    """A claim of this process that is nobody else's, not even another one of its own."""
+    return Claim(run_id=run_id, token=secrets.token_hex(16), process=this_process(), since=now, renewed=now)
+
+
+def is_free(claim: Claim, *, now: float) -> bool:
+    """Whether the lease may be taken by somebody else, as this process sees it."""
+    return is_void(claim, here=this_process(), now=now, is_held=_held_here.__contains__, is_alive=is_alive)
+
+
+def is_void(
+    claim: Claim,
+    *,
+    here: Process,
+    now: float,
+    is_held: Callable[[str], bool],
+    is_alive: Callable[[Process], bool],
+) -> bool:
+    """Whether the lease may be taken by somebody else.
+
+    Args:
+        claim: What is known of it.
+        here: The process that asks.
+        now: By the clock that the claim was renewed by.
+        is_held: Whether this process holds the lease with this token.
+        is_alive: Whether another process of the same place still runs.
+    """
+    if claim.process == here:
+        return not is_held(claim.token)
     if claim.process.place and claim.process.place == here.place:
         return not is_alive(claim.process)
     return now - claim.renewed > LEASE_S

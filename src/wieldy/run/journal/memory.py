@@ -14,8 +14,7 @@ from typing import Literal
 from wieldy.core.ports import Draft, Entry, Lease
 from wieldy.run.journal.chain import EMPTY, Head, Row, conflict, entry_of, extend
 from wieldy.run.journal.encoding import bytes_from_name, settled
-from wieldy.run.journal.leases import Claim, HeldLease, busy, is_void, lost, new_claim
-from wieldy.run.journal.processes import is_alive, this_process
+from wieldy.run.journal.leases import Claim, HeldLease, busy, is_free, lost, new_claim
 
 
 class MemoryJournal:
@@ -80,19 +79,19 @@ class MemoryJournal:
         """
         bytes_from_name(run_id)
         with self._lock:
-            held, here = self._claims.get(run_id), this_process()
-            if held is not None and not is_void(held, here=here, now=self._clock(), is_alive=is_alive):
+            held, now = self._claims.get(run_id), self._clock()
+            if held is not None and not is_free(held, now=now):
                 raise busy(held)
-            claim = new_claim(run_id, process=here, now=self._clock())
+            claim = new_claim(run_id, now=now)
+            lease = HeldLease(self, claim)
             self._claims[run_id] = claim
-        return HeldLease(self, claim)
+        return lease
 
     def holder(self, run_id: str) -> str | None:
         """Who holds the run's lease, for people; None if nobody does."""
         with self._lock:
             held = self._claims.get(run_id)
-        is_free = is_void(held, here=this_process(), now=self._clock(), is_alive=is_alive)
-        return None if is_free else str(held)
+        return None if held is None or is_free(held, now=self._clock()) else str(held)
 
     def renew_claim(self, claim: Claim) -> None:
         """For `HeldLease`: the claim is still there.

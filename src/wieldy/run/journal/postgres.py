@@ -18,12 +18,12 @@ from typing import Final, Literal, NamedTuple, Self
 
 from wieldy.core.errors import JournalConflictError, JournalError
 from wieldy.core.ports import Draft, Entry, Lease
-from wieldy.run.journal.chain import EMPTY, Head, Row, conflict, entry_of, extend
+from wieldy.run.journal.chain import EMPTY, Head, Row, conflict, entry_of, extend, head_of
 from wieldy.run.journal.encoding import Settled, bytes_from_name, settled
 from wieldy.run.journal.heads import ENDS, Heads
-from wieldy.run.journal.leases import Claim, HeldLease, busy, is_void, lost, new_claim
+from wieldy.run.journal.leases import Claim, HeldLease, busy, is_free, lost, new_claim
 from wieldy.run.journal.postgres_server import LostConnectionError, LostRaceError, Server
-from wieldy.run.journal.processes import Process, is_alive, this_process
+from wieldy.run.journal.processes import Process
 
 MOST_TRIES: Final = 100
 """How often an append gives way to others who were first; each time, one of them has added something."""
@@ -134,7 +134,7 @@ class PostgresJournal:
         """
         if not _is_possible(run_id):
             return []
-        return [entry_of(Row(*row)) for row in self._reader.fetch(_READ, (run_id, max(start, 0)))]
+        return [entry_of(row) for row in self._reader.fetch(_READ, (run_id, max(start, 0)))]
 
     def run_ids(self) -> Sequence[str]:
         """All runs, the newest first.
@@ -161,14 +161,14 @@ class PostgresJournal:
         """
         self._check_writable()
         bytes_from_name(run_id)
-        here = this_process()
-        claim = new_claim(run_id, process=here, now=self._clock())
+        claim = new_claim(run_id, now=self._clock())
+        lease = HeldLease(self, claim)
         while True:
             now, held = _find_claim(self._writer, run_id)
-            if held is not None and not is_void(held, here=here, now=now, is_alive=is_alive):
+            if held is not None and not is_free(held, now=now):
                 raise busy(held)
             if _put_claim(self._writer, claim, void=held.token if held else ""):
-                return HeldLease(self, claim)
+                return lease
 
     def holder(self, run_id: str) -> str | None:
         """Who holds the run's lease at this moment, for people; None if nobody alive does.
@@ -179,8 +179,7 @@ class PostgresJournal:
         if not _is_possible(run_id):
             return None
         now, held = _find_claim(self._reader, run_id)
-        is_free = is_void(held, here=this_process(), now=now, is_alive=is_alive)
-        return None if is_free else str(held)
+        return None if held is None or is_free(held, now=now) else str(held)
 
     def renew_claim(self, claim: Claim) -> None:
         """For `HeldLease`: the claim was renewed just now.
@@ -266,10 +265,10 @@ class PostgresJournal:
 
     def _end(self, run_id: str) -> Head:
         bytes_from_name(run_id)
-        return next((Head(*row) for row in self._writer.fetch(_END, (run_id,))), EMPTY)
+        return head_of(run_id, next(iter(self._writer.fetch(_END, (run_id,))), None))
 
     def _written(self, addition: _Addition) -> Sequence[Entry]:
-        return [entry_of(Row(*row)) for row in self._writer.fetch(_WRITTEN, (addition.run_id, addition.append_id))]
+        return [entry_of(row) for row in self._writer.fetch(_WRITTEN, (addition.run_id, addition.append_id))]
 
 
 def _find_claim(server: Server, run_id: str) -> tuple[float, Claim | None]:

@@ -22,11 +22,10 @@ from typing import Any, Final, Literal, Self, TypeAlias
 
 from wieldy.core.errors import JournalError
 from wieldy.core.ports import Draft, Entry, Lease
-from wieldy.run.journal.chain import EMPTY, START, Head, Row, conflict, entry_of, extend, link
+from wieldy.run.journal.chain import EMPTY, START, Head, conflict, entry_of, extend, head_of, link, row_of
 from wieldy.run.journal.encoding import Settled, as_read, bytes_from_name, settled
 from wieldy.run.journal.heads import ENDS, Heads
-from wieldy.run.journal.leases import Claim, HeldLease, busy, is_void, lost, new_claim
-from wieldy.run.journal.processes import is_alive, this_process
+from wieldy.run.journal.leases import Claim, HeldLease, busy, is_free, lost, new_claim
 from wieldy.run.journal.sqlite_claims import drop_claim, find_claim, put_claim, renew_claim
 from wieldy.run.journal.sqlite_file import (
     FORMAT_WITHOUT_DIGESTS,
@@ -133,7 +132,7 @@ class SqliteJournal:
         """
         if self._format == FORMAT_WITHOUT_DIGESTS:
             return _chained(run_id, self._fetch(_READ_WITHOUT_DIGESTS, run_id))[max(start, 0) :]
-        return [entry_of(Row(*row)) for row in self._fetch(_READ, run_id, start)]
+        return [entry_of(row) for row in self._fetch(_READ, run_id, start)]
 
     def run_ids(self) -> Sequence[str]:
         """All runs, the newest first.
@@ -160,18 +159,19 @@ class SqliteJournal:
             RunBusyError: Another one holds it, here or in another process; the error says who.
             JournalError: The file cannot be written.
         """
-        writer, here = self._writable(), this_process()
+        writer = self._writable()
         bytes_from_name(run_id)
         try:
             with self._writing, transaction(writer):
                 held, now = find_claim(writer, run_id), self._clock()
-                if held is not None and not is_void(held, here=here, now=now, is_alive=is_alive):
+                if held is not None and not is_free(held, now=now):
                     raise busy(held)
-                claim = new_claim(run_id, process=here, now=now)
+                claim = new_claim(run_id, now=now)
+                lease = HeldLease(self, claim)
                 put_claim(writer, claim)
         except sqlite3.Error as error:
             raise journal_error(self.path, error) from error
-        return HeldLease(self, claim)
+        return lease
 
     def holder(self, run_id: str) -> str | None:
         """Who holds the run's lease at this moment, for people; None if nobody alive does.
@@ -189,8 +189,7 @@ class SqliteJournal:
             return None
         except sqlite3.Error as error:
             raise journal_error(self.path, error) from error
-        is_free = is_void(held, here=this_process(), now=self._clock(), is_alive=is_alive)
-        return None if is_free else str(held)
+        return None if held is None or is_free(held, now=self._clock()) else str(held)
 
     def renew_claim(self, claim: Claim) -> None:
         """For `HeldLease`: the claim was renewed just now.
@@ -242,8 +241,7 @@ class SqliteJournal:
             with suppress(sqlite3.IntegrityError):  # somebody else has added to the run meanwhile
                 return _insert(writer, run_id, known, ready, now=now)
         with transaction(writer):
-            row = writer.execute(_END, (run_id,)).fetchone()
-            head = Head(*row) if row else EMPTY
+            head = head_of(run_id, writer.execute(_END, (run_id,)).fetchone())
             if length is not None and length != head.length:
                 raise conflict(run_id, expected=length, found=head.length)
             return _insert(writer, run_id, head, ready, now=now)
@@ -299,9 +297,10 @@ def _insert(
 
 def _chained(run_id: str, rows: Sequence[tuple[Any, ...]]) -> list[Entry]:
     entries, digest = list[Entry](), START
-    for sequence, kind, when, data in rows:
+    for values in rows:
+        _, sequence, kind, when, data, _ = row = row_of((run_id, *values, START))
         digest = link(digest, run_id, sequence, kind, when, as_read(data))
-        entries.append(entry_of(Row(run_id, sequence, kind, when, data, digest)))
+        entries.append(entry_of(row._replace(digest=digest)))
     return entries
 
 
