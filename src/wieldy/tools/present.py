@@ -1,7 +1,8 @@
-"""What a tool returned, as the text that a model reads and as JSON.
+"""What a tool returned: as the text that a model reads, as JSON, and as images and files.
 
 Law: any Python value becomes some text; nothing raises, and what cannot be shown is said in words. Text is shown as it
-is, everything that has a JSON form as JSON. Deliberately not here: cutting long results (`run`).
+is, everything that has a JSON form as JSON. Deliberately not here: cutting long results, hiding secrets, and setting
+the words of strangers apart (`run`).
 """
 
 from __future__ import annotations
@@ -9,39 +10,101 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Awaitable, Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
+from wieldy.core.calls import Trust
 from wieldy.core.json import JsonValue
+from wieldy.tools.attachments import Attachment, take_attachments
 
 NOTHING = "The tool ran and returned no value."
 
 
-def present(value: object, adapter: TypeAdapter[Any] | None) -> tuple[str, JsonValue]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presented:
+    """What a tool returned, ready for a model; a tool that returns one decides itself how its result is shown.
+
+    Attributes:
+        text: For the model; it names the parts.
+        structured: The same as JSON, where there is more to it than text.
+        parts: Images and files.
+        source: Whose words these are, where the tool knows better than by its own name.
+        trust: Whether strangers may have shaped them, where that differs from what the tool declares.
+        note: A remark of the tool itself, shown below the text and apart from it.
+    """
+
+    text: str
+    structured: JsonValue = None
+    parts: tuple[Attachment, ...] = ()
+    source: str | None = None
+    trust: Trust | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sourced:
+    """A tool returns this to say whose words its result is, where its own name says too little.
+
+    Attributes:
+        value: The result, as it would be returned otherwise.
+        source: For people and for the model: an address, the name of a file or of a sender.
+        trust: Whether strangers may have shaped it; as the tool declares if left out.
+    """
+
+    value: object
+    source: str
+    trust: Trust | None = None
+
+
+def present(value: object, adapter: TypeAdapter[Any] | None) -> Presented:
     """The text for the model, and the same as JSON where the value has a JSON form that its text does not already show.
 
     Args:
         value: What the tool returned.
         adapter: Writes values of the type that the tool says it returns; None if it does not say.
     """
+    if isinstance(value, Presented):
+        return value if value.text.isascii() else replace(value, text=whole_characters(value.text))
+    if isinstance(value, Sourced):
+        return replace(present(value.value, adapter), source=value.source, trust=value.trust)
     if value is None:
-        return (NOTHING if adapter is None else "null"), None
+        return Presented(text=NOTHING if adapter is None else "null", trust="trusted")  # nobody's words
     if isinstance(value, str) and not isinstance(value, Enum):
-        text = _whole_characters(value)
-        return text, None if adapter is None else text
+        text = whole_characters(value)
+        return Presented(text=text, structured=None if adapter is None else text)
+    try:
+        shown, parts = take_attachments(value)
+        return _with_parts(shown, parts) if parts else _plainly(value, adapter)
+    except Exception as error:  # the value's own code runs here: serializers, properties, `__str__`
+        reason = whole_characters(str(error).strip().partition("\n")[0])
+        words = f"The tool ran, but the {type(value).__name__} that it returned cannot be shown ({reason})."
+        return Presented(text=words)
+
+
+def _with_parts(value: object, parts: tuple[Attachment, ...]) -> Presented:
+    lines = cast("list[object]", value if isinstance(value, list) else [value])
+    texts = [line for line in lines if isinstance(line, str)]
+    if len(texts) == len(lines):
+        return Presented(text=whole_characters("\n".join(texts)), parts=parts)
+    return replace(_plainly(lines if isinstance(value, list) else value, None), parts=parts)
+
+
+def _plainly(value: object, adapter: TypeAdapter[Any] | None) -> Presented:
     unshowable = _unshowable(value)
     if unshowable is not None:
-        return unshowable, None
+        return Presented(text=unshowable)
+    structured = _as_json(value, adapter)
     try:
-        structured = _writable(_as_json(value, adapter))
-        text = structured if isinstance(structured, str) else json.dumps(structured, ensure_ascii=False)
-    except Exception as error:  # the value's own code runs here: serializers, properties, `__str__`
-        reason = _whole_characters(str(error).strip().partition("\n")[0])
-        return f"The tool ran, but the {type(value).__name__} that it returned cannot be shown ({reason}).", None
-    return text, structured
+        text = json.dumps(structured, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except ValueError:
+        structured = _mended(structured)
+        text = json.dumps(structured, ensure_ascii=False)
+    return Presented(text=structured if isinstance(structured, str) else text, structured=structured)
 
 
 def _unshowable(value: Any) -> str | None:
@@ -89,29 +152,23 @@ def _described(value: Any) -> object:
     return str(value) if type(value).__str__ is not object.__str__ else f"a {type(value).__qualname__} object"
 
 
-def _writable(value: JsonValue) -> JsonValue:
-    """The value as strict JSON knows it: without NaN, infinities and halves of surrogate pairs."""
-    try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except ValueError:
-        return _mended(value)
-    return value
-
-
 def _mended(value: JsonValue) -> JsonValue:
     match value:
         case str():
-            return _whole_characters(value)
+            return whole_characters(value)
         case float() if not math.isfinite(value):
             return str(value)
         case list():
             return [_mended(item) for item in value]
         case dict():
-            return {_whole_characters(name): _mended(item) for name, item in value.items()}
+            return {whole_characters(name): _mended(item) for name, item in value.items()}
         case _:
             return value
 
 
-def _whole_characters(text: str) -> str:
+def whole_characters(text: str) -> str:
+    """The text without halves of surrogate pairs, which no encoding has."""
+    if text.isascii():
+        return text
     # By way of UTF-16, so that two halves that belong together become one character.
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

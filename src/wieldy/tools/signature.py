@@ -24,8 +24,10 @@ from pydantic_core import SchemaError, to_json
 from wieldy.core.context import Context
 from wieldy.core.errors import ToolSignatureError, UsageError
 from wieldy.core.json import JsonObject
+from wieldy.core.media import FilePart, ImagePart
 from wieldy.schema.from_types import input_schema
 from wieldy.tools.callables import Annotations, AnyFunction, signature_of
+from wieldy.tools.present import Presented, Sourced
 
 # What pydantic and typing raise about a type that they cannot use; ImportError is a missing optional package.
 _TYPE_ERRORS = (
@@ -42,6 +44,8 @@ _TYPE_ERRORS = (
 )
 _AWAITABLES = (collections.abc.Awaitable, collections.abc.Coroutine)
 _NO_RESULT = (inspect.Parameter.empty, None, type(None), Any, str, bytes)
+# What the model is shown of these is not what pydantic would write.
+_SHOWN_OTHERWISE = (ImagePart, FilePart, Presented, Sourced)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,7 +274,11 @@ def _result_adapter(annotation: Any, annotations: Annotations) -> TypeAdapter[An
         resolved = annotations.resolve(annotation)
         if typing.get_origin(resolved) in _AWAITABLES:
             resolved = typing.get_args(resolved)[-1]
-        return None if resolved in _NO_RESULT else TypeAdapter(resolved)
+        return None if resolved in _NO_RESULT or _is_shown_otherwise(resolved) else TypeAdapter(resolved)
     except (SyntaxError, *_TYPE_ERRORS):
         # A result that cannot be described is still a result: it is shown as what it turns out to be.
         return None
+
+
+def _is_shown_otherwise(annotation: Any) -> bool:
+    return annotation in _SHOWN_OTHERWISE or any(_is_shown_otherwise(part) for part in typing.get_args(annotation))

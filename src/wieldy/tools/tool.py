@@ -17,11 +17,11 @@ from pydantic import ValidationError
 from wieldy.core.calls import Effect, Risk, ToolDefinition, Trust
 from wieldy.core.context import Context
 from wieldy.core.errors import ArgumentsError, ToolCrashedError, ToolSignatureError, UsageError
-from wieldy.core.json import JsonObject, JsonValue
+from wieldy.core.json import JsonObject
 from wieldy.schema import CompiledSchema, Violation, coerce, example, explain
 from wieldy.tools.callables import AnyFunction, is_method_of_class
 from wieldy.tools.names import check_name
-from wieldy.tools.present import present
+from wieldy.tools.present import Presented, present
 from wieldy.tools.reconcile import bind_reconcile
 from wieldy.tools.refusals import violations_of
 from wieldy.tools.signature import Signature
@@ -192,8 +192,8 @@ class Tool:
             raise UsageError(f"The tool {self.name!r} was not given reconcile=, so it cannot be asked what happened.")
         return bind_reconcile(self.reconcile, self.signature, values, context)
 
-    def present(self, value: object) -> tuple[str, JsonValue]:
-        """What the function returned, as the text for the model and as JSON."""
+    def present(self, value: object) -> Presented:
+        """What the function returned, as the text for the model, as JSON, and as images and files."""
         return present(value, self.signature.result)
 
     def _with_defaults(self, arguments: JsonObject) -> JsonObject:

@@ -1,48 +1,70 @@
-"""What a model reads of a result: not more than fits, and what it should know about it.
+"""What is shown of a long result: its beginning and its end, and how the rest can be read.
 
-Deliberately not here: paging through the rest, images, and hiding secrets.
+Offsets count characters, so that no cut falls inside one; limits count UTF-8 bytes, as models and wires do.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
-CONTENT_LIMIT_BYTES: Final = 16 * 1024
-"""How much of one result a model is shown, in UTF-8 bytes."""
-
-_TAIL_BYTES: Final = CONTENT_LIMIT_BYTES // 4
-_HEAD_BYTES: Final = CONTENT_LIMIT_BYTES - _TAIL_BYTES
+READ_RESULT = "read_result"
+"""The tool that reads what was left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """Content as a model is shown it.
+class Cut:
+    """A long text without its middle.
 
     Attributes:
-        whole: All of it, if it was capped.
+        start: The first character that is left out, counted from 0.
+        end: The first one after that which is shown again.
+        length: How many characters the whole text has.
     """
 
-    content: str
-    whole: str | None = None
+    head: str
+    tail: str
+    start: int
+    end: int
+    length: int
+
+    def sentence(self, handle: str) -> str:
+        """What the model is told in place of the middle."""
+        return (
+            f"[Characters {self.start} to {self.end} of {self.length} are left out here. To read them, call "
+            f'`{READ_RESULT}` with handle "{handle}" and offset {self.start}.]'
+        )
 
 
-def show(content: str) -> Shown:
-    """The content if it is short enough, else its beginning and end and a sentence that says how much is left out."""
-    if len(content) <= CONTENT_LIMIT_BYTES // 4:  # no character takes more than four bytes
-        return Shown(content=content)
-    encoded = content.encode("utf-8", "replace")
-    if len(encoded) <= CONTENT_LIMIT_BYTES:
-        return Shown(content=content)
-    # A character cut in two at the edge is dropped.
-    head = encoded[:_HEAD_BYTES].decode("utf-8", "ignore")
-    tail = encoded[-_TAIL_BYTES:].decode("utf-8", "ignore")
-    left_out = len(encoded) - _HEAD_BYTES - _TAIL_BYTES
-    sentence = (
-        f"[{left_out} of {len(encoded)} bytes are left out here: only the beginning and the end are shown. "
-        "Ask for a smaller part if you need what is between.]"
-    )
-    return Shown(content=f"{head}\n{sentence}\n{tail}", whole=content)
+def cut(text: str, *, limit_bytes: int) -> Cut | None:
+    """The beginning and the end that fit; None if all of it does.
+
+    Cost: linear in the limit, and for texts that are not ASCII in the text.
+    """
+    if not _is_longer(text, limit_bytes):
+        return None
+    tail_bytes = limit_bytes // 4
+    head, tail = beginning(text, limit_bytes - tail_bytes), _ending(text, tail_bytes)
+    return Cut(head=head, tail=tail, start=len(head), end=len(text) - len(tail), length=len(text))
+
+
+def beginning(text: str, limit_bytes: int) -> str:
+    """As many of the first characters as fit."""
+    # A character that is cut in two at the edge is left out.
+    return _encoded(text[:limit_bytes])[:limit_bytes].decode("utf-8", "ignore")
+
+
+def _ending(text: str, limit_bytes: int) -> str:
+    return _encoded(text[-limit_bytes:])[-limit_bytes:].decode("utf-8", "ignore")
+
+
+def _is_longer(text: str, limit_bytes: int) -> bool:
+    if len(text) <= limit_bytes // 4:  # no character takes more than four bytes
+        return False
+    return len(text) > limit_bytes or (not text.isascii() and len(_encoded(text)) > limit_bytes)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
 
 
 def with_note(content: str, note: str) -> str:

@@ -1,62 +1,92 @@
-"""From a value or an error to the one result that a model reads."""
+"""From a value or an error to the one result that a model reads, in this order: presented, masked, judged, cut, fenced.
+
+Law: no result holds a secret, is longer than allowed, or shows the words of strangers as if they were the program's.
+Deliberately not here: running tools (`run.executor`), and what follows from a result that is not trusted
+(`run.policy`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
-from wieldy.core.calls import ToolCall, ToolResult, Trust
+from wieldy.core.calls import ToolResult, Trust
+from wieldy.core.media import FilePart
 from wieldy.run.outcomes import Outcome, Step
-from wieldy.run.results.caps import show, with_note
+from wieldy.run.results.caps import READ_RESULT, Cut, cut, with_note
+from wieldy.run.results.fences import fenced, label, one_line
+from wieldy.run.results.injection import is_injection_shaped
+from wieldy.run.results.invisible import reveal
+from wieldy.run.results.masks import Mask
+from wieldy.run.results.rules import ResultRules
+from wieldy.run.results.summaries import Summary, summarised
+from wieldy.tools.attachments import Attachment, human_size, size_bytes
+from wieldy.tools.present import Presented, whole_characters
 
 if TYPE_CHECKING:
     from wieldy.core.errors import ModelVisibleError
+    from wieldy.core.json import JsonValue
     from wieldy.core.limits import Usage
 
-Summarise: TypeAlias = "Callable[[ToolCall, str], str | Awaitable[str]]"
-"""Says in a few words what a long text holds, for the model."""
-
-CONTENT_LIMIT_BYTES: Final = 16 * 1024
-"""How much of one result a model is shown, in UTF-8 bytes."""
+_NO_WORDS: Final = "The call failed, and the tool does not say why."
+_DEFAULT_RULES: Final = ResultRules()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResultRules:
-    """How results are shown.
+class _Words:
+    """What a result says, masked and judged.
 
     Attributes:
-        limit_bytes: How much of one result the model is shown, in UTF-8 bytes.
-        summarise: Asked for what is longer, instead of showing its beginning and end.
+        source: Whose words they are; None for the runtime's own.
     """
 
-    limit_bytes: int = CONTENT_LIMIT_BYTES
-    summarise: Summarise | None = None
+    text: str
+    call_id: str
+    source: str | None = None
+    trust: Trust = "trusted"
 
 
 class Shaper:
-    """Makes the results of one run."""
+    """Makes the results of one run.
 
-    def __init__(
-        self,
-        *,
-        rules: ResultRules = ResultRules(),  # noqa: B008 (a frozen record)
-        secrets: Mapping[str, str] | None = None,
-    ) -> None:
+    Raises:
+        UsageError: A secret cannot be masked.
+    """
+
+    def __init__(self, *, rules: ResultRules = _DEFAULT_RULES, secrets: Mapping[str, str] | None = None) -> None:
         self._rules = rules
-        self._secrets = secrets or {}
+        self._mask = Mask(secrets or {})
 
     async def succeeded(self, step: Step, value: object, *, duration_s: float, usage: Usage | None = None) -> Outcome:
-        """The outcome of a call whose code returned this value."""
-        content, structured = step.tool.present(value)
-        shown = show(self.mask(content))
-        content = shown.content
-        if step.arguments.repairs:
-            content = with_note(content, f"Your arguments were changed to fit: {'; '.join(step.arguments.repairs)}.")
-        result = ToolResult(
-            tool_call_id=step.call.id, content=content, structured_content=structured, source=step.tool.name
+        """The outcome of a call whose code returned this value; runs the value's own serializers."""
+        presented = step.tool.present(value)
+        words = self._judged(
+            presented.text,
+            call_id=step.call.id,
+            source=step.tool.name if presented.source is None else presented.source,
+            trust=presented.trust or step.tool.trust,
         )
-        return Outcome(result=result, duration_s=duration_s, whole=shown.whole, usage=usage)
+        cutting = cut(words.text, limit_bytes=self._rules.limit_bytes)
+        summary = None if cutting is None else await summarised(step.call, words.text, self._rules)
+        parts, remarks = self._kept(presented.parts) if presented.parts else ((), ())
+        result = ToolResult(
+            tool_call_id=step.call.id,
+            content=_with_notes(self._shown(words, cutting, summary), self._notes(step, presented, remarks)),
+            # What is cut is kept as text, and nobody needs it twice.
+            structured_content=self._structured(presented, words) if cutting is None else None,
+            parts=parts,
+            source=words.source,
+            trust=words.trust,
+            handle=None if cutting is None else step.call.id,
+        )
+        return Outcome(
+            result=result,
+            duration_s=duration_s,
+            detail=None if summary is None or summary.detail is None else self.mask(summary.detail),
+            whole=None if cutting is None else words.text,
+            usage=usage,
+        )
 
     def failed(
         self,
@@ -69,27 +99,122 @@ class Shaper:
         source: str | None = None,
         trust: Trust = "trusted",
     ) -> Outcome:
-        """The outcome of a call that failed: the model reads the error's text."""
-        shown = show(self.mask(str(error) or "The call failed, and the tool does not say why."))
+        """The outcome of a call that failed: the model reads the error's text.
+
+        Args:
+            call_id: The call.
+            error: Its text is for the model, its detail for the operator.
+            duration_s: How long the tool's code ran, in seconds.
+            is_unknown: Whether nobody knows if the effect took place.
+            usage: What the tool's code used of models.
+            source: The tool whose words the text is; None where they are the runtime's own.
+            trust: What that tool declares.
+        """
+        text = _text_of(error)
+        if source is None:
+            words = _Words(text=self.mask(text), call_id=call_id)
+        else:
+            words = self._judged(text, call_id=call_id, source=source, trust=trust)
+        cutting = cut(words.text, limit_bytes=self._rules.limit_bytes)
         result = ToolResult(
             tool_call_id=call_id,
-            content=shown.content,
+            content=self._shown(words, cutting),
             is_error=True,
             layer=error.layer,
-            source=source,
-            trust=trust,
+            source=words.source,
+            trust=words.trust,
+            handle=None if cutting is None else call_id,
         )
+        # A tool's own error class may have left it out.
+        detail: object = getattr(error, "detail", None)
         return Outcome(
             result=result,
             duration_s=duration_s,
-            detail=None if error.detail is None else self.mask(error.detail),
-            whole=shown.whole,
+            detail=None if detail is None else self.mask(whole_characters(str(detail))),
+            whole=None if cutting is None else words.text,
             usage=usage,
             is_unknown=is_unknown,
         )
 
     def mask(self, text: str) -> str:
         """The text without any secret."""
-        for name, value in self._secrets.items():
-            text = text.replace(value, f"[secret {name}]")
-        return text
+        return self._mask.text(text)
+
+    def _judged(self, text: str, *, call_id: str, source: str, trust: Trust) -> _Words:
+        text = self.mask(text)
+        if trust == "trusted" and not is_injection_shaped(text):
+            return _Words(text=text, call_id=call_id, source=self._source(source))
+        return _Words(text=reveal(text), call_id=call_id, source=self._source(source), trust="untrusted")
+
+    def _source(self, source: str) -> str:
+        return source if source.isidentifier() and not self._mask else one_line(self.mask(source))
+
+    def _shown(self, words: _Words, cutting: Cut | None, summary: Summary | None = None) -> str:
+        if summary is not None and summary.text is not None and cutting is not None:
+            sentence = (
+                f"[This is a summary of a result of {cutting.length} characters. To read the result itself, call "
+                f'`{READ_RESULT}` with handle "{words.call_id}".]'
+            )
+            text = whole_characters(self.mask(summary.text))
+            if words.trust == "trusted" and is_injection_shaped(text):
+                words = replace(words, trust="untrusted")
+            return f"{sentence}\n{_set_apart(words, text)}"
+        if cutting is None:
+            return _set_apart(words, words.text)
+        return _set_apart(words, cutting.head, cutting.sentence(words.call_id), cutting.tail)
+
+    def _structured(self, presented: Presented, words: _Words) -> JsonValue:
+        if not self._mask or presented.structured is None:
+            return presented.structured
+        return self._mask.value(presented.structured)
+
+    def _kept(self, parts: Sequence[Attachment]) -> tuple[tuple[Attachment, ...], tuple[str, ...]]:
+        """The parts that the result may carry, and for each other one why not."""
+        kept: list[Attachment] = []
+        remarks: list[str] = []
+        for number, part in enumerate(parts, 1):
+            reason = self._why_not(part, has_room=len(kept) < self._rules.parts)
+            if reason is None:
+                kept.append(replace(part, name=self.mask(part.name)) if isinstance(part, FilePart) else part)
+            else:
+                kind = "File" if isinstance(part, FilePart) else "Image"
+                remarks.append(f"{kind} {number} is left out: {reason}.")
+        return tuple(kept), tuple(remarks)
+
+    def _why_not(self, part: Attachment, *, has_room: bool) -> str | None:
+        size = size_bytes(part)
+        if size > self._rules.part_limit_bytes:
+            return f"it has {human_size(size)}, and a result carries at most {human_size(self._rules.part_limit_bytes)}"
+        if not has_room:
+            return f"a result carries at most {self._rules.parts}"
+        secrets = self._mask.names_in(part.url)
+        return f"it contains {', '.join(secrets)}" if secrets else None
+
+    def _notes(self, step: Step, presented: Presented, remarks: Sequence[str]) -> list[str]:
+        notes = [] if presented.note is None else [self.mask(presented.note)]
+        notes += remarks
+        if step.arguments.repairs:
+            notes.append(f"Your arguments were changed to fit: {'; '.join(step.arguments.repairs)}.")
+        return notes
+
+
+def _set_apart(words: _Words, head: str, *rest: str) -> str:
+    """The text, or the sentence between its two ends, so that strangers' words are seen to be theirs."""
+    if words.trust == "trusted":
+        return "\n".join((head, *rest))
+    first = f"{label(words.source or 'the tool')}\n{fenced(head, seed=words.call_id)}"
+    if not rest:
+        return first
+    sentence, tail = rest
+    return f"{first}\n{sentence}\n{fenced(tail, seed=words.call_id)}"
+
+
+def _with_notes(content: str, notes: Sequence[str]) -> str:
+    return with_note(content, " ".join(notes)) if notes else content
+
+
+def _text_of(error: ModelVisibleError) -> str:
+    try:
+        return whole_characters(str(error)) or _NO_WORDS
+    except Exception:  # a tool's own error class says badly what went wrong
+        return _NO_WORDS
