@@ -16,44 +16,57 @@ and `wieldy.testing` are modules of their own, and are there after `import wield
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from wieldy.core.approvals import Approval, ApprovalRequest
 from wieldy.core.calls import (
     AnyCall,
     Effect,
     InvalidToolCall,
+    Risk,
     ToolAnnotations,
     ToolCall,
     ToolChoice,
     ToolDefinition,
     ToolResult,
+    Trust,
 )
 from wieldy.core.context import Context
 from wieldy.core.errors import (
+    ApprovalError,
     ArgumentsError,
     AuthenticationError,
     GrammarError,
     HistoryError,
+    JournalConflictError,
     JournalError,
+    JournalTamperedError,
     ModelError,
     ModelNotAvailableError,
     ModelUnreachableError,
     ModelVisibleError,
+    OutcomeUnknownError,
     ParseError,
     ProviderError,
     RateLimitError,
     RequestRefusedError,
+    RunBusyError,
     RunError,
     ToolCrashedError,
     ToolDeniedError,
     ToolError,
     ToolSignatureError,
     ToolTimeoutError,
+    TransientToolError,
     UnknownToolError,
     UsageError,
     WieldyError,
 )
 from wieldy.core.events import (
+    CallDelta,
     CallFinished,
+    CallProgress,
+    CallRunning,
     CallStarted,
+    CallWaiting,
     LimitReached,
     ReasoningDelta,
     RunEvent,
@@ -63,37 +76,58 @@ from wieldy.core.events import (
     TextDelta,
     TurnStarted,
 )
+from wieldy.core.history import Repaired, repair
 from wieldy.core.limits import Limits, StopReason, Usage
-from wieldy.core.messages import ImagePart, Message, ReasoningPart, TextPart
-from wieldy.core.ports import Entry, Journal, Model, ModelReply, ModelRequest
+from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.messages import Message, ReasoningPart, TextPart
+from wieldy.core.ports import Draft, Entry, Journal, Lease, Model, ModelReply, ModelRequest
+from wieldy.core.principals import Principal
 
 if TYPE_CHECKING:
-    from wieldy.agent import Agent, Prompt, Strategy
-    from wieldy.run.journal import MemoryJournal, SqliteJournal
-    from wieldy.run.policy import Allow, Decision, Deny, Policy, allow_all
+    from wieldy.agent import Actions, Agent, Prompt, Strategy
+    from wieldy.run.journal import MemoryJournal, PostgresJournal, SqliteJournal, open_journal, verify
+    from wieldy.run.policy import Allow, Approver, Ask, Decision, Deny, Policy, Proposal, Rule, Rules, allow_all
+    from wieldy.run.prices import PRICES, Price, Prices
+    from wieldy.run.results import ResultRules
     from wieldy.run.state import CallState, RunState, fold
     from wieldy.tools import Tool, Toolset, tool
 
 __all__ = [
+    "PRICES",
+    "Actions",
     "Agent",
     "Allow",
     "AnyCall",
+    "Approval",
+    "ApprovalError",
+    "ApprovalRequest",
+    "Approver",
     "ArgumentsError",
+    "Ask",
     "AuthenticationError",
+    "CallDelta",
     "CallFinished",
+    "CallProgress",
+    "CallRunning",
     "CallStarted",
     "CallState",
+    "CallWaiting",
     "Context",
     "Decision",
     "Deny",
+    "Draft",
     "Effect",
     "Entry",
+    "FilePart",
     "GrammarError",
     "HistoryError",
     "ImagePart",
     "InvalidToolCall",
     "Journal",
+    "JournalConflictError",
     "JournalError",
+    "JournalTamperedError",
+    "Lease",
     "LimitReached",
     "Limits",
     "MemoryJournal",
@@ -105,14 +139,26 @@ __all__ = [
     "ModelRequest",
     "ModelUnreachableError",
     "ModelVisibleError",
+    "OutcomeUnknownError",
     "ParseError",
     "Policy",
+    "PostgresJournal",
+    "Price",
+    "Prices",
+    "Principal",
     "Prompt",
+    "Proposal",
     "ProviderError",
     "RateLimitError",
     "ReasoningDelta",
     "ReasoningPart",
+    "Repaired",
     "RequestRefusedError",
+    "ResultRules",
+    "Risk",
+    "Rule",
+    "Rules",
+    "RunBusyError",
     "RunError",
     "RunEvent",
     "RunFinished",
@@ -136,6 +182,8 @@ __all__ = [
     "ToolSignatureError",
     "ToolTimeoutError",
     "Toolset",
+    "TransientToolError",
+    "Trust",
     "TurnStarted",
     "UnknownToolError",
     "Usage",
@@ -143,15 +191,31 @@ __all__ = [
     "WieldyError",
     "allow_all",
     "fold",
+    "open_journal",
+    "repair",
     "tool",
+    "verify",
 ]
 
 # Loaded when they are first used: they bring pydantic, anyio and asyncio, which a program that only looks at records
 # (or a command line that only prints its help) does not need.
 _LOADED_ON_USE = {
-    "wieldy.agent": ("Agent", "Prompt", "Strategy"),
-    "wieldy.run.journal": ("MemoryJournal", "SqliteJournal"),
-    "wieldy.run.policy": ("Allow", "Decision", "Deny", "Policy", "allow_all"),
+    "wieldy.agent": ("Actions", "Agent", "Prompt", "Strategy"),
+    "wieldy.run.journal": ("MemoryJournal", "PostgresJournal", "SqliteJournal", "open_journal", "verify"),
+    "wieldy.run.policy": (
+        "Allow",
+        "Approver",
+        "Ask",
+        "Decision",
+        "Deny",
+        "Policy",
+        "Proposal",
+        "Rule",
+        "Rules",
+        "allow_all",
+    ),
+    "wieldy.run.prices": ("PRICES", "Price", "Prices"),
+    "wieldy.run.results": ("ResultRules",),
     "wieldy.run.state": ("CallState", "RunState", "fold"),
     "wieldy.tools": ("Tool", "Toolset", "tool"),
 }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from wieldy.core.approvals import Approval, ApprovalRequest
 from wieldy.core.errors import ApprovalError, JournalConflictError, UsageError
 from wieldy.core.ports import Draft
-from wieldy.run.journal import kinds, verify
+from wieldy.run.journal import kinds, read_run
 from wieldy.run.records import approval_to_json
 from wieldy.run.state import Fold, RunState
 
@@ -71,8 +71,8 @@ def answer(
             )
         if digest is not None and digest != request.digest:
             raise ApprovalError(
-                f"Call {call_id!r} is not what was shown: expected the digest {request.digest}, found {digest}. Look at "
-                "it again."
+                f"Call {call_id!r} is not what was shown: expected the digest {request.digest}, found {digest}. Look "
+                "at it again."
             )
         approval = Approval(call_id=call_id, digest=request.digest, is_granted=is_granted, by=by, reason=reason)
         try:
@@ -83,12 +83,8 @@ def answer(
 
 
 def _read(journal: Journal, run_id: str) -> Fold:
-    entries = journal.read(run_id)
-    if not entries:
-        raise UsageError(f"Expected the id of a run in this journal, found {run_id!r}. Is it another file?")
-    verify(entries)
     known = Fold()
-    for entry in entries:
+    for entry in read_run(journal, run_id):
         known.apply(entry)
     return known
 

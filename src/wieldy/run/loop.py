@@ -14,7 +14,6 @@ Deliberately not here: how a model is reached or led (the `Model` port), how a c
 from __future__ import annotations
 
 import asyncio
-import inspect
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -28,15 +27,23 @@ import anyio
 
 from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import ToolCall, ToolResult
-from wieldy.core.errors import ArgumentsError, JournalError, RunBusyError, ToolDeniedError, UsageError
+from wieldy.core.errors import (
+    ArgumentsError,
+    JournalConflictError,
+    JournalError,
+    RunBusyError,
+    ToolDeniedError,
+    UsageError,
+)
 from wieldy.core.events import RunEvent, RunFinished, RunResult, RunStarted
 from wieldy.core.limits import Limits, Usage
 from wieldy.core.ports import Draft, ModelRequest
 from wieldy.run.brake import Brake
 from wieldy.run.budget import Spent, calls_left, check_limits, left_of, seconds_for_turn
 from wieldy.run.control import FINISH, FINISH_SCHEMA
-from wieldy.run.executor import LateCalls, execute, first_of
-from wieldy.run.journal import kinds, verify
+from wieldy.run.executor import execute, first_of
+from wieldy.run.journal import kinds, read_run
+from wieldy.run.late import LateCalls
 from wieldy.run.next_step import AskModel, DealWithCalls, End, ReachLimit, next_step
 from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.pipeline import Pipeline
@@ -59,7 +66,7 @@ if TYPE_CHECKING:
     from wieldy.core.ports import Journal, Lease, Model
     from wieldy.core.principals import Principal
     from wieldy.run.pipeline import Prepared
-    from wieldy.tools import Tool, Toolset
+    from wieldy.tools import Toolset
 
 _RECORDED = (
     "You asked exactly this before and nothing was changed since: this is the result of that call. Go on from it."
@@ -136,10 +143,7 @@ async def resume(request: RunRequest, emit: Emit = nothing) -> RunResult:
     _check(request)
     lease = request.journal.lease(request.run_id)
     try:
-        entries = request.journal.read(request.run_id)
-        if not entries:
-            raise UsageError(f"Expected the id of a run in this journal, found {request.run_id!r}. Is it another file?")
-        verify(entries)
+        entries = read_run(request.journal, request.run_id)
         recording = Recording(run_id=request.run_id, journal=request.journal, emit=emit, entries=entries)
         state = recording.known.state()
         running = _Run(request, recording, emit)
@@ -194,7 +198,7 @@ class _Run:
             self._stop(kinds.RUN_INTERRUPTED, error)
             raise
         finally:
-            self._late.close()
+            await self._late.aclose()
             renewing.cancel()
             lease.release()
 
@@ -213,12 +217,13 @@ class _Run:
             data["parent"] = {"run_id": request.parent.run_id, "call_id": request.parent.call_id}
         if request.metadata:
             data["metadata"] = request.metadata
-        if request.journal.read(request.run_id):
+        try:
+            self._recording.write(Draft(kinds.RUN_STARTED, data))
+        except JournalConflictError as error:
             raise UsageError(
                 f"Expected a run id that no run has, found {request.run_id!r}: that run has entries already. To go on "
                 "with it, resume it."
-            )
-        self._recording.write(Draft(kinds.RUN_STARTED, data))
+            ) from error
         self._emit(RunStarted(run_id=request.run_id, model=request.model.name))
 
     def _go_on(self) -> None:
@@ -236,6 +241,7 @@ class _Run:
     async def _finish(self) -> RunResult:
         """Step after step, until there is an answer or somebody must decide."""
         while True:
+            self._late.check()
             spent = self._spent()
             match next_step(self._known, self._request.limits, spent):
                 case AskModel() as step:

@@ -9,6 +9,7 @@ from wieldy.run.journal.chain import Finding, verify, verify_all
 from wieldy.run.journal.memory import MemoryJournal
 from wieldy.run.journal.opening import is_url, open_journal
 from wieldy.run.journal.postgres import PostgresJournal
+from wieldy.run.journal.reading import read_run
 from wieldy.run.journal.sqlite import Durability, SqliteJournal
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "SqliteJournal",
     "is_url",
     "open_journal",
+    "read_run",
     "verify",
     "verify_all",
 ]

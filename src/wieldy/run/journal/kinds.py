@@ -42,8 +42,8 @@ CALL_FINISHED: Final = "call_finished"
 """The one outcome of a call: `result`, `duration_s`; where they apply `detail` (a traceback), `whole` (a capped
 result's full content), `recorded_as` (the earlier call whose result was given again), `usage` (of the models that the
 tool's code asked), `is_unknown` (true where nobody knows whether the effect took place), `answered_by` (the fallback
-tool that answered), `tells_of` (calls that came late, which a note in this result tells the model of) and `finishes` (true
-for the call that ended the run)."""
+tool that answered), `tells_of` (calls that came late, which a note in this result tells the model of) and `finishes`
+(true for the call that ended the run)."""
 
 CALL_CAME_LATE: Final = "call_came_late"
 """What a call brought that had ended without an outcome, by a time-out or by being stopped: `call_id`, `result`."""
