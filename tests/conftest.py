@@ -1,6 +1,10 @@
 """What every test may rely on."""
 
+import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -22,6 +26,27 @@ def smallest_model() -> Path:
     if path is None:
         pytest.skip(NO_MODEL)
     return path
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Any]:
+    """A PostgreSQL server of this session's own (`scripts/services.py`); tests are skipped where none can be started."""
+    services = _services()
+    reason = services.why_no_postgres()
+    if reason is not None:
+        pytest.skip(reason)
+    with services.running_postgres() as server:
+        yield server
+
+
+def _services() -> ModuleType:
+    path = Path(__file__).parent.parent / "scripts" / "services.py"
+    specification = importlib.util.spec_from_file_location("services", path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -217,9 +217,10 @@ class PostgresJournal:
 
     def _add(self, addition: _Addition) -> tuple[Sequence[Entry], Head]:
         is_in_doubt = False
+        head = self._heads.get(addition.run_id) or (EMPTY if addition.length == 0 else None)
         for _ in range(MOST_TRIES):
             try:
-                return self._try_to_add(addition, is_in_doubt=is_in_doubt)
+                return self._try_to_add(addition, head, is_in_doubt=is_in_doubt)
             except LostConnectionError:
                 is_in_doubt = True
             except LostRaceError:
@@ -230,16 +231,15 @@ class PostgresJournal:
                 if is_in_doubt:
                     raise _unknown(addition.run_id, error) from error
                 raise
-            self._heads.forget(addition.run_id)
+            head = None
         raise JournalConflictError(
             f"Others were faster {MOST_TRIES} times to add to run {addition.run_id}. Nothing was written; try again."
         )
 
-    def _try_to_add(self, addition: _Addition, *, is_in_doubt: bool) -> tuple[Sequence[Entry], Head]:
+    def _try_to_add(self, addition: _Addition, head: Head | None, *, is_in_doubt: bool) -> tuple[Sequence[Entry], Head]:
         run_id, length = addition.run_id, addition.length
-        head = self._heads.get(run_id)
         if head is None or length not in (None, head.length):
-            head = EMPTY if length == 0 else self._end(run_id)
+            head = self._end(run_id)
         # In this order: what the server still does with an earlier try, after the end was read, takes the numbers of
         # this one, which then loses.
         if is_in_doubt and (written := self._written(addition)):
