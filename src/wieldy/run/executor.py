@@ -1,191 +1,200 @@
-"""Runs the code of tools: each call when the calls before it that matter have ended, and each to exactly one outcome.
+"""Runs calls: each when those before it that matter have ended, and each to exactly one outcome.
 
-Whatever a tool's code does, its siblings go on: what it raises becomes its own outcome, `SystemExit` included, because
-no tool decides when the program ends. Only what comes from outside (cancellation, Ctrl-C) and a journal that cannot be
-written pass through. A thread cannot be stopped: a synchronous tool that takes too long, or whose run is cancelled,
-goes on in its thread, and the outcome says that it may. Deliberately not here: deciding the order (`scheduler`),
-retries.
+Whatever a tool's code does, its siblings go on. Only what comes from outside (cancellation, Ctrl-C) and a recorder that
+cannot record stop all of them; a call that is stopped so has no outcome, because nobody knows it. Deliberately not
+here: deciding the order (`scheduler`), and what one call goes through (`single_call`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import inspect
-import traceback
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import contextvars
+import heapq
+import random as chances
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 import anyio
-import anyio.to_thread
 
-from wieldy.core.calls import ToolResult
-from wieldy.core.errors import ModelVisibleError, ToolCrashedError, ToolTimeoutError
-from wieldy.run.results import show, with_note
+from wieldy.core.errors import ToolDeniedError
+from wieldy.run.attempts import Conditions
+from wieldy.run.late import LateCalls
+from wieldy.run.outcomes import Outcome, Rest, Step
+from wieldy.run.recorder import Recorder
+from wieldy.run.single_call import Means, SingleCall
 
 if TYPE_CHECKING:
-    from wieldy.core.calls import ToolCall
-    from wieldy.core.context import Context
-    from wieldy.core.json import JsonValue
-    from wieldy.tools import Tool, ValidArguments
+    from wieldy.run.results import Shaper
+
+__all__ = ["MAX_CONCURRENT_CALLS", "LateCalls", "Recorder", "execute", "first_of"]
 
 MAX_CONCURRENT_CALLS: Final = 32
 """How many calls of one turn run at once; the others wait for a place."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """A call that may run: found, validated and allowed."""
-
-    call: ToolCall
-    tool: Tool
-    arguments: ValidArguments
-    context: Context
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """How a call ended.
-
-    Attributes:
-        duration_s: How long the tool's code ran, in seconds; 0 if it did not.
-        detail: For the journal: a traceback.
-        whole: For the journal: the full content, if the result was capped.
-        recorded_as: The earlier call whose result this repeats.
-    """
-
-    result: ToolResult
-    duration_s: float = 0.0
-    detail: str | None = None
-    whole: str | None = None
-    recorded_as: str | None = None
-
-
-def failed(call_id: str, error: ModelVisibleError, *, duration_s: float = 0.0) -> Outcome:
-    """The outcome of a call that failed: the model reads the error's text."""
-    shown = show(str(error) or "The call failed, and the tool does not say why.")
-    result = ToolResult(tool_call_id=call_id, content=shown.content, is_error=True, layer=error.layer)
-    return Outcome(result=result, duration_s=duration_s, detail=error.detail, whole=shown.whole)
-
-
-async def execute(
+async def execute(  # noqa: PLR0913 - all but two are given by name
     steps: Sequence[Step],
     waits: Sequence[Sequence[int]],
     *,
-    on_start: Callable[[Step], None],
-    on_end: Callable[[Step, Outcome], None],
+    recorder: Recorder,
+    shaper: Shaper,
     clock: Callable[[], float],
+    late: LateCalls | None = None,
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
+    deadline: float | None = None,
+    random: Callable[[], float] = chances.random,
 ) -> None:
-    """Every step has been run to its one outcome, each after those that `waits` names for it.
+    """Every step has been run to its one outcome, each after those that `waits` names for it, or it rests.
 
-    `on_start` is called immediately before a tool's code and `on_end` immediately after it.
+    Calls that may start at the same moment are recorded together, and before the code of any of them runs.
+
+    Args:
+        steps: In the model's order.
+        waits: For each step the indices of earlier ones, as the scheduler gives them.
+        recorder: Told of every change.
+        shaper: Makes results.
+        clock: Seconds that only grow.
+        late: Hears of threads that go on; without it they are forgotten when this returns.
+        sleep: Waits between attempts.
+        deadline: By the clock: what runs then is stopped, and what has not started is answered without being run.
+        random: From 0 to 1; spreads attempts in time.
     """
-    ended = [anyio.Event() for _ in steps]
-    places, threads = anyio.CapacityLimiter(MAX_CONCURRENT_CALLS), anyio.CapacityLimiter(MAX_CONCURRENT_CALLS)
-
-    async def run(index: int) -> None:
-        for earlier in waits[index]:
-            await ended[earlier].wait()
-        async with places:
-            on_start(steps[index])
-            on_end(steps[index], await _attempt(steps[index], threads=threads, clock=clock))
-        ended[index].set()
-
+    listening = LateCalls(recorder) if late is None else late
+    listening.check()
+    execution = _Execution(steps, waits, recorder=recorder, shaper=shaper)
+    on = Conditions(is_stopping=execution.is_stopping, max_threads=MAX_CONCURRENT_CALLS, clock=clock, deadline=deadline)
+    means = Means(recorder=recorder, shaper=shaper, late=listening, on=on, sleep=sleep, chance=random)
     try:
-        async with anyio.create_task_group() as group:
-            for index in range(len(steps)):
-                group.start_soon(run, index)
-    except ExceptionGroup as errors:
-        # Only `on_start` and `on_end` raise these. An interrupt stays in its group: the event loop has seen it already,
-        # and would stop cleaning up if it saw it again.
-        raise first_of(errors) from errors
+        await execution.run(means)
+    finally:
+        if late is None:
+            await listening.aclose()
 
 
-async def _attempt(step: Step, *, threads: anyio.CapacityLimiter, clock: Callable[[], float]) -> Outcome:
-    started, task = clock(), asyncio.current_task()
-    try:
-        with anyio.move_on_after(step.tool.timeout_s):
-            content, structured = step.tool.present(await _value_of(step, threads))
-            return _succeeded(step, content, structured, duration_s=clock() - started)
-        error: ModelVisibleError = _timed_out(step)
-    except ModelVisibleError as visible:
-        error = visible
-    except BaseException as raised:  # the one place that must take whatever a tool's code raises
-        if _comes_from_outside(raised, task):
+class _Execution:
+    """The calls of one turn. Every one is blocked, ready, running, ended or resting.
+
+    The tasks are asyncio's own, which cost a quarter of anyio's. Each has a cancel scope, so that it is stopped as
+    anyio stops: shielded code is let finish, and code that swallows a cancellation meets the next one.
+    """
+
+    def __init__(
+        self, steps: Sequence[Step], waits: Sequence[Sequence[int]], *, recorder: Recorder, shaper: Shaper
+    ) -> None:
+        self._steps = steps
+        self._recorder, self._shaper = recorder, shaper
+        self._blockers = [len(earlier) for earlier in waits]
+        self._followers: list[list[int]] = [[] for _ in waits]
+        for index, earlier in enumerate(waits):
+            for other in earlier:
+                self._followers[other].append(index)
+        self._ready = [index for index, count in enumerate(self._blockers) if count == 0]  # a heap
+        self._tasks: dict[asyncio.Task[None], anyio.CancelScope] = {}
+        self._failure: BaseException | None = None
+        self._is_stopping = False
+
+    def is_stopping(self) -> bool:
+        """Whether the calls are being stopped from outside."""
+        # A program that is ending cancels all tasks at once, and ours may hear of it before its parent.
+        return self._is_stopping or self._parent.cancelling() > self._cancelled_before
+
+    async def run(self, means: Means) -> None:
+        parent = asyncio.current_task()
+        assert parent is not None
+        self._parent, self._cancelled_before = parent, parent.cancelling()
+        self._means = means
+        self._loop = asyncio.get_running_loop()
+        self._context = contextvars.copy_context()
+        self._all_ended = self._loop.create_future()
+        self._launch()
+        if not self._tasks:
+            return
+        try:
+            await self._all_ended
+        except BaseException:
+            await self._stop_all()
             raise
-        error = _crashed(step)
-    return failed(step.call.id, error, duration_s=clock() - started)
+        if self._failure is not None:
+            raise self._failure
+
+    def _launch(self) -> None:
+        """As many calls run as may and as there are places for."""
+        chosen: list[int] = []
+        while self._ready and len(self._tasks) + len(chosen) < MAX_CONCURRENT_CALLS:
+            index = heapq.heappop(self._ready)
+            if self._means.on.is_over:
+                self._end(index, self._too_late(index))
+            else:
+                chosen.append(index)
+        if not chosen:
+            return
+        self._recorder.start([self._steps[index] for index in chosen])
+        for index in chosen:
+            # What a tool sets in its context stays its own.
+            task = self._loop.create_task(self._carry_out(index), context=self._context.copy())
+            self._tasks[task] = anyio.CancelScope()
+
+    async def _carry_out(self, index: int) -> None:
+        task = cast("asyncio.Task[None]", asyncio.current_task())
+        try:
+            with self._tasks[task]:
+                if self.is_stopping():
+                    return
+                ended = await SingleCall(self._steps[index], self._means).carry_out()
+                del self._tasks[task]
+                if isinstance(ended, Rest):
+                    self._recorder.rest(self._steps[index], ended)
+                else:
+                    self._end(index, ended)
+                if not self._is_stopping:
+                    self._launch()
+        except Exception as error:
+            self._fail(error)
+        except BaseException:
+            # The event loop, or whoever cancelled this, knows of it; asyncio would report it as forgotten.
+            task.add_done_callback(_look_at)
+            raise
+        finally:
+            self._tasks.pop(task, None)
+            if not self._tasks and not self._all_ended.done():
+                self._all_ended.set_result(None)
+
+    def _end(self, index: int, outcome: Outcome) -> None:
+        self._recorder.end(self._steps[index], outcome)
+        for follower in self._followers[index]:
+            self._blockers[follower] -= 1
+            if self._blockers[follower] == 0:
+                heapq.heappush(self._ready, follower)
+
+    def _too_late(self, index: int) -> Outcome:
+        call = self._steps[index].call
+        error = ToolDeniedError(f"`{call.name}` was not run: the time of this run is over. Answer from what is known.")
+        return self._shaper.failed(call.id, error)
+
+    def _fail(self, error: Exception) -> None:
+        """The others are stopped too; the first failure is the one that is raised."""
+        if not self.is_stopping():
+            self._failure = error
+            self._stop()
+
+    def _stop(self) -> None:
+        self._is_stopping = True
+        for scope in self._tasks.values():
+            scope.cancel()
+
+    async def _stop_all(self) -> None:
+        self._stop()
+        with anyio.CancelScope(shield=True):
+            while self._tasks:
+                try:
+                    await asyncio.wait(list(self._tasks))
+                except asyncio.CancelledError:
+                    continue  # asked to stop once more, which it does; the first request is raised in the end
 
 
-async def _value_of(step: Step, threads: anyio.CapacityLimiter) -> object:
-    function = step.tool.bind(step.arguments.values, step.context)
-    if step.tool.is_async:
-        value = function()
-    else:
-        # Abandoned when cancelled, because waiting for a thread that may never end would take the whole run with it.
-        value = await anyio.to_thread.run_sync(_contained, function, abandon_on_cancel=True, limiter=threads)
-    if inspect.isawaitable(value):  # also what a synchronous function hands on, such as a lambda around a coroutine
-        value = await value
-    return value
-
-
-def _succeeded(step: Step, content: str, structured: JsonValue, *, duration_s: float) -> Outcome:
-    shown = show(content)
-    content = shown.content
-    if step.arguments.repairs:
-        content = with_note(content, f"Your arguments were changed to fit: {'; '.join(step.arguments.repairs)}.")
-    result = ToolResult(tool_call_id=step.call.id, content=content, structured_content=structured)
-    return Outcome(result=result, duration_s=duration_s, whole=shown.whole)
-
-
-def _timed_out(step: Step) -> ToolTimeoutError:
-    rest = (
-        "Try a smaller request, or go on without it."
-        if step.tool.effect == "read"
-        else "What it started may still complete: do not take it for undone, and check before you ask for it again."
-    )
-    return ToolTimeoutError(f"`{step.call.name}` gave no answer within {step.tool.timeout_s:g} s. {rest}")
-
-
-def _crashed(step: Step) -> ToolCrashedError:
-    return ToolCrashedError(
-        f"`{step.call.name}` failed with an internal error, which is recorded for the operator. "
-        "Try other arguments or another way, or say that it does not work.",
-        detail=traceback.format_exc(),
-    )
-
-
-def _contained(function: Callable[[], object]) -> object:
-    try:
-        return function()
-    except Exception:
-        raise
-    except BaseException as raised:
-        # Ctrl-C reaches the main thread only, so in this one it is the tool's own; and some of these, handed on to the
-        # event loop, would end its tasks instead of being raised in them.
-        raise RuntimeError(f"the tool raised {type(raised).__name__}") from raised
-
-
-def _comes_from_outside(raised: BaseException, task: asyncio.Task[object] | None) -> bool:
-    """Whether this stops the call's task, rather than being raised by the tool's own code."""
-    match raised:
-        case KeyboardInterrupt():
-            return True
-        case asyncio.CancelledError():
-            # A tool may also wait for something of its own that was cancelled; asyncio counts what is meant for a task.
-            return task is None or task.cancelling() > 0
-        case GeneratorExit():
-            # A coroutine that is thrown away is closed by whoever does so, and not by its task.
-            return task is None or task is not _current_task()
-        case _:
-            return False
-
-
-def _current_task() -> asyncio.Task[object] | None:
-    try:
-        return asyncio.current_task()
-    except RuntimeError:  # no event loop is running
-        return None
+def _look_at(task: asyncio.Task[None]) -> None:
+    if not task.cancelled():
+        task.exception()
 
 
 def first_of(error: BaseException) -> BaseException:
