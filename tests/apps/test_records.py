@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from wieldy.core.calls import InvalidToolCall, ToolCall, ToolResult
+from wieldy.core.json import JsonObject
 from wieldy.core.messages import Message
+from wieldy.core.ports import Draft
 from wieldy.run.journal import SqliteJournal, kinds
 from wieldy.run.records import message_to_json, result_to_json
 
@@ -29,34 +31,36 @@ def journal(tmp_path: Path) -> Path:
     return file
 
 
+def _write(journal: SqliteJournal, run_id: str, kind: str, data: JsonObject) -> None:
+    journal.append(run_id, Draft(kind, data))
+
+
 def _start(journal: SqliteJournal, run_id: str, prompt: str, *calls: ToolCall | InvalidToolCall) -> None:
     messages = [message_to_json(Message.system("Be brief.")), message_to_json(Message.user(prompt))]
-    head = {"model": "local:small", "messages": [*messages], "tools": [], "limits": {}}
-    journal.append(run_id, kinds.RUN_STARTED, {**head})
-    journal.append(run_id, kinds.TURN_STARTED, {"turn": 1, "tool_choice": "auto", "max_output_tokens": None})
+    head: JsonObject = {"model": "local:small", "messages": [*messages], "tools": [], "limits": {}}
+    _write(journal, run_id, kinds.RUN_STARTED, head)
+    _write(journal, run_id, kinds.TURN_STARTED, {"turn": 1, "tool_choice": "auto", "max_output_tokens": None})
     if calls:
         _reply(journal, run_id, Message.assistant("Let me see.", calls, reasoning="Hm."))
 
 
 def _reply(journal: SqliteJournal, run_id: str, message: Message) -> None:
-    usage = {"input_tokens": 100, "output_tokens": 10, "requests": 1}
-    journal.append(
-        run_id, kinds.REPLY, {"turn": 1, "message": message_to_json(message), "usage": {**usage}, "finish": "stop"}
-    )
+    usage: JsonObject = {"input_tokens": 100, "output_tokens": 10, "requests": 1}
+    reply: JsonObject = {"turn": 1, "message": message_to_json(message), "usage": usage, "finish": "stop"}
+    _write(journal, run_id, kinds.REPLY, reply)
 
 
 def _started(journal: SqliteJournal, run_id: str, call: ToolCall) -> None:
-    journal.append(
-        run_id,
-        kinds.CALL_STARTED,
-        {
-            "call_id": call.id,
-            "effect": "keyed",
-            "arguments": call.arguments,
-            "repairs": ["`amount`: the text became a number"],
-            "idempotency_key": "k",
-        },
-    )
+    started: JsonObject = {
+        "call_id": call.id,
+        "tool_name": call.name,
+        "attempt": 1,
+        "effect": "keyed",
+        "arguments": call.arguments,
+        "repairs": ["`amount`: the text became a number"],
+        "idempotency_key": "k" * 32,
+    }
+    _write(journal, run_id, kinds.CALL_STARTED, started)
 
 
 def _finished(journal: SqliteJournal) -> None:
@@ -66,12 +70,12 @@ def _finished(journal: SqliteJournal) -> None:
     _started(journal, "aaaa000011112222", good)
     result = ToolResult(tool_call_id="c1", content=f"refunded\n{HOSTILE}")
     failed = ToolResult(tool_call_id="c2", content="The arguments could not be read.", is_error=True, layer="model")
-    data = {"result": result_to_json(result), "duration_s": 0.012, "whole": "x" * 20_000}
-    journal.append("aaaa000011112222", kinds.CALL_FINISHED, {**data})
+    data: JsonObject = {"result": result_to_json(result), "duration_s": 0.012, "whole": "x" * 20_000}
+    _write(journal, "aaaa000011112222", kinds.CALL_FINISHED, data)
     data = {"result": result_to_json(failed), "duration_s": 0.0, "detail": "the operator's detail"}
-    journal.append("aaaa000011112222", kinds.CALL_FINISHED, {**data})
+    _write(journal, "aaaa000011112222", kinds.CALL_FINISHED, data)
     _reply(journal, "aaaa000011112222", Message.assistant("Refunded."))
-    journal.append("aaaa000011112222", kinds.RUN_FINISHED, {"stop_reason": "answered"})
+    _write(journal, "aaaa000011112222", kinds.RUN_FINISHED, {"stop_reason": "answered"})
 
 
 def _died(journal: SqliteJournal) -> None:
@@ -82,8 +86,8 @@ def _died(journal: SqliteJournal) -> None:
 
 def _failed(journal: SqliteJournal) -> None:
     _start(journal, "bbcc000011112222", "Hello")
-    error = {"error": "ModelUnreachableError", "message": f"Nothing listens. {HOSTILE}", "detail": "trace"}
-    journal.append("bbcc000011112222", kinds.RUN_FAILED, {**error})
+    error: JsonObject = {"error": "ModelUnreachableError", "message": f"Nothing listens. {HOSTILE}", "detail": "trace"}
+    _write(journal, "bbcc000011112222", kinds.RUN_FAILED, error)
 
 
 def test_runs_lists_the_newest_first_for_machines(wieldy: Callable[..., Result], journal: Path) -> None:
@@ -91,7 +95,7 @@ def test_runs_lists_the_newest_first_for_machines(wieldy: Callable[..., Result],
 
     assert [(run["run_id"][:4], run["status"], run["calls"]) for run in runs] == [
         ("bbcc", "failed", 0),
-        ("bbbb", "running", 1),
+        ("bbbb", "died", 1),
         ("aaaa", "finished", 2),
     ]
     assert runs[2]["prompt"] == f"Refund order 17 {HOSTILE}"
@@ -141,7 +145,7 @@ def test_show_has_all_of_a_run(wieldy: Callable[..., Result], journal: Path) -> 
 def test_show_says_that_an_outcome_is_not_known(wieldy: Callable[..., Result], journal: Path) -> None:
     shown = wieldy("show", "bbbb", "--journal", journal).stdout
 
-    assert "running, or its process died" in shown
+    assert "status   died: its process ended without another word" in shown
     assert ", no outcome is recorded" in shown
 
 
@@ -157,7 +161,7 @@ def test_show_gives_machines_the_entries_as_they_are(wieldy: Callable[..., Resul
 
     assert [entry["sequence"] for entry in entries] == list(range(len(entries)))
     assert entries[0]["kind"] == "run_started"
-    assert {"run_id", "sequence", "kind", "time", "data"} == entries[0].keys()
+    assert {"run_id", "sequence", "kind", "time", "data", "digest"} == entries[0].keys()
 
 
 @pytest.mark.parametrize(("run", "words"), [("bb", "2 runs begin with 'bb'"), ("zz", "No run's id begins with 'zz'")])
@@ -178,7 +182,14 @@ def test_reading_changes_and_creates_nothing(wieldy: Callable[..., Result], jour
     assert wieldy("runs").stdout == "No run is recorded yet. Start one with `wieldy run`.\n"
     assert wieldy("runs", "--json").stdout == ""
     assert wieldy("show", "last").returncode == 2
-    assert wieldy("runs", "--journal", "missing.db").returncode == 2
+    assert wieldy("approve", "last").returncode == 2
+    assert wieldy("approve", "last", "c1").returncode == 2
+    assert wieldy("deny", "last", "c1").returncode == 2
+    assert wieldy("resume", "last").returncode == 2
+    assert wieldy("verify").stdout == "No run is recorded yet.\n"
+    for command in (("runs",), ("verify",), ("approve", "last"), ("deny", "last", "c1"), ("resume", "last")):
+        assert wieldy(*command, "--journal", "missing.db").returncode == 2
+    assert wieldy("verify", "--journal", journal).returncode == 0
     assert wieldy("runs", "--journal", journal).returncode == 0
 
     assert journal.read_bytes() == before
@@ -224,7 +235,7 @@ def test_machines_are_told_in_one_object_why_there_is_nothing(
 
 def test_one_run_that_cannot_be_read_does_not_hide_the_others(wieldy: Callable[..., Result], journal: Path) -> None:
     with SqliteJournal(journal) as opened:
-        opened.append("dddd000011112222", kinds.REPLY, {"nonsense": True})
+        _write(opened, "dddd000011112222", kinds.REPLY, {"nonsense": True})
 
     result = wieldy("runs", "--journal", journal)
 

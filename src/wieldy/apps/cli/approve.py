@@ -12,7 +12,7 @@ from wieldy.apps.cli.options import ByOption, JournalOption, JsonOption, RunArgu
 def approve(
     run: RunArgument,
     call: Annotated[
-        str | None, typer.Argument(metavar="[CALL]", help="The call's id; without it all calls that wait are listed.")
+        str | None, typer.Argument(metavar="CALL", help="The call's id; without it all calls that wait are listed.")
     ] = None,
     *,
     by: ByOption = None,

@@ -8,7 +8,6 @@ here: answers that are given later (`approve`).
 
 from __future__ import annotations
 
-import getpass
 import os
 import sys
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from anyio.lowlevel import checkpoint
 from rich.text import Text
 
 from wieldy.apps.cli.approvals_view import call_of
+from wieldy.apps.cli.deciders import NOBODY, user_name
 from wieldy.apps.cli.facts import format_time
 from wieldy.apps.cli.failures import note
 from wieldy.apps.cli.terminal import err, out
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from wieldy.tools import Tool
 
 ASKED_ABOUT: Final[frozenset[Effect]] = frozenset({"unsafe", "keyed", "reconcile"})
-
-NOBODY: Final = "the command line"
-"""Who is recorded to have decided where nobody could be asked."""
 
 
 def ask_about_effects(proposal: Proposal) -> Decision:
@@ -86,14 +83,6 @@ def can_ask() -> bool:
     """Whether somebody sits at standard input."""
     stdin: TextIO | None = sys.stdin  # None where the caller closed it, as in `wieldy run <&-`
     return stdin is not None and not stdin.closed and stdin.isatty()
-
-
-def user_name() -> str:
-    """Who sits at this terminal, as far as the system knows."""
-    try:
-        return getpass.getuser()
-    except (ImportError, KeyError, OSError):  # as in a container whose user has no name
-        return f"user {os.getuid()}" if hasattr(os, "getuid") else "somebody"
 
 
 async def _ask(request: ApprovalRequest) -> bool:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from wieldy.apps.cli.approvals_view import show_request
-from wieldy.apps.cli.asking import NOBODY, user_name
+from wieldy.apps.cli.deciders import NOBODY, user_name
 from wieldy.apps.cli.event_json import request_to_json
 from wieldy.apps.cli.facts import counted
 from wieldy.apps.cli.journals import find_run, open_for_appending, open_for_reading
 from wieldy.apps.cli.json_lines import print_json
-from wieldy.apps.cli.nested_runs import nested_runs
+from wieldy.apps.cli.nested_runs import nested_runs, root_of
 from wieldy.apps.cli.next_commands import NextCommands
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.untrusted import neutralise
@@ -52,6 +52,8 @@ def list_waiting(run: str, *, journal: str | None, json: bool) -> None:
         out().print()
     if not waiting:
         out().block(Text(f"No call of run {run_id} waits for a decision."))
+    if recorded and not waiting and (state := fold(recorded.read(run_id))).status == "waiting":
+        out().block(Text(f"Go on with the run: {commands.resume(root_of(recorded, state).run_id)}"))
 
 
 def decide(
@@ -76,7 +78,7 @@ def decide(
         reason=reason,
         digest=request.digest,
     )
-    root = _root(recorded, run_id)
+    root = root_of(recorded, fold(recorded.read(run_id))).run_id
     left = len(list(_waiting(recorded, root)))
     if json:
         print_json(_to_json(request, approval, root=root, left=left))
@@ -89,12 +91,6 @@ def _waiting(journal: Journal, run_id: str) -> Iterator[ApprovalRequest]:
     yield from consent.pending(journal, run_id)
     for nested in nested_runs(journal, fold(journal.read(run_id)), only_open=True).values():
         yield from _waiting(journal, nested)
-
-
-def _root(journal: Journal, run_id: str) -> str:
-    """The run that must be resumed so that this one goes on."""
-    parent = fold(journal.read(run_id)).parent
-    return run_id if parent is None or not journal.read(parent.run_id) else _root(journal, parent.run_id)
 
 
 def _shown(journal: Journal, run_id: str, call: str) -> ApprovalRequest:

@@ -1,4 +1,7 @@
-"""Which runs the calls of a run have started. Deliberately not here: starting them (`wieldy.agent`)."""
+"""Which runs the calls of a run have started, and the other way round.
+
+Deliberately not here: starting them (`wieldy.agent`).
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,12 @@ def nested_runs(journal: Journal, state: RunState, *, only_open: bool = False) -
     calls = [call for call in state.calls if call.status == "started" or not only_open]
     found = {call.call.id: _nested(journal, state, call) for call in calls}
     return {call_id: run_id for call_id, run_id in found.items() if run_id is not None}
+
+
+def root_of(journal: Journal, state: RunState) -> RunState:
+    """The run that must be resumed so that this one goes on: itself, if no run that is there has started it."""
+    entries = () if state.parent is None else journal.read(state.parent.run_id)
+    return root_of(journal, fold(entries)) if entries else state
 
 
 def _nested(journal: Journal, state: RunState, call: CallState) -> str | None:

@@ -17,7 +17,7 @@ from wieldy.apps.cli.facts import STOP_WORDS, used
 from wieldy.apps.cli.failures import note, telling_in_json
 from wieldy.apps.cli.journals import find_run, open_for_reading
 from wieldy.apps.cli.json_lines import print_json
-from wieldy.apps.cli.next_commands import NextCommands
+from wieldy.apps.cli.nested_runs import root_of
 from wieldy.apps.cli.recipe import Recipe
 from wieldy.apps.cli.session import Session
 from wieldy.apps.cli.terminal import out
@@ -57,32 +57,34 @@ def go_on(run: str, changes: Changes, *, journal: str | None, json: bool) -> int
         RunError: It cannot go on; another process is at work on it, or its record was changed.
     """
     with telling_in_json(if_=json):  # from then on the session does
-        recorded = open_for_reading(journal)
-        run_id = find_run(recorded.run_ids() if recorded else (), run)
-        entries = recorded.read(run_id) if recorded else ()
-        verify(entries)
+        entries = _entries(run, journal)
         state = fold(entries)
         if state.status == "finished":
             _tell_again(state, json=json)
             return 0
-        session = _session(entries, state, changes, journal=journal, json=json)
-    return session.watch(lambda agent: agent.stream_resumed(run_id))
+        session = Session(
+            recipe=_recipe(state, changes),
+            journal=journal,
+            asks_now=not changes.pause,
+            json=json,
+            run_id=state.run_id,
+            tools_before=_tool_names(entries),
+        )
+    return session.watch(lambda agent: agent.stream_resumed(state.run_id))
 
 
-def _session(
-    entries: Sequence[Entry], state: RunState, changes: Changes, *, journal: str | None, json: bool
-) -> Session:
-    if state.parent is not None:
-        command = NextCommands(journal=journal).resume(state.parent.run_id)
-        raise UsageError(f"Run {state.run_id} belongs to another one, and goes on with it: {command}")
-    return Session(
-        recipe=_recipe(state, changes),
-        journal=journal,
-        asks_now=not changes.pause,
-        json=json,
-        run_id=state.run_id,
-        tools_before=_tool_names(entries),
-    )
+def _entries(run: str, journal: str | None) -> Sequence[Entry]:
+    """Those of the run that is meant, or of the one that has started it: a nested run goes on with its parent."""
+    recorded = open_for_reading(journal)
+    run_id = find_run(recorded.run_ids() if recorded else (), run)
+    entries = recorded.read(run_id) if recorded else ()
+    state = fold(entries)
+    root = root_of(recorded, state) if recorded and state.status != "finished" else state
+    if recorded and root is not state:
+        note(f"Run {run_id} goes on with the one that started it, run {root.run_id}.")
+        entries = recorded.read(root.run_id)
+    verify(entries)
+    return entries
 
 
 def _recipe(state: RunState, changes: Changes) -> Recipe:

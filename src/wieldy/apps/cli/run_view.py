@@ -54,7 +54,11 @@ def show_run(
 
 
 def _show_head(terminal: Terminal, entries: Sequence[Entry], state: RunState, words: str, *, style: str) -> None:
-    took = "" if state.ended is None else f", took {format_duration(state.ended - state.started)}"
+    took = (
+        ""
+        if state.ended is None or state.status == "waiting"
+        else f", took {format_duration(state.ended - state.started)}"
+    )
     facts = [counted(state.turns, "turn"), *used(calls=len(state.calls), usage=state.usage)]
     _fact(terminal, "run", Text(one_line(state.run_id, limit=100), style="bold"))
     _fact(terminal, "status", Text(words, style=style))

@@ -11,7 +11,7 @@ from wieldy.apps.cli.options import JournalOption, JsonOption
 
 def verify(
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="Only this run; without it all of the journal.")
+        str | None, typer.Argument(metavar="RUN", help="Only this run; without it all of the journal.")
     ] = None,
     *,
     head: Annotated[

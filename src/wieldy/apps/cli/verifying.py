@@ -138,7 +138,7 @@ def _show(terminal: Terminal, checked: Checked) -> None:
     words, style = ("Nothing was changed.", "green") if checked.is_whole else ("Something was changed.", "bold red")
     terminal.block(Text.assemble((words if checked.runs else "No run is recorded yet.", style)))
     if checked.head is not None and checked.is_whole:
-        terminal.block(Text(f"Noted elsewhere, the head finds what is cut off later: {checked.head}", style="dim"))
+        terminal.block(Text(f"The journal's head, for --head at a later time: {checked.head}", style="dim"))
 
 
 def _show_run(terminal: Terminal, run: CheckedRun) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from wieldy.apps.cli.checks.local_model import check_embedded_model, check_runtime
 from wieldy.apps.cli.checks.machine import check_memory, check_platform, check_python
 from wieldy.apps.cli.checks.records import Check, State
-from wieldy.apps.cli.checks.settings import check_journal, check_keys
+from wieldy.apps.cli.checks.settings import check_journal, check_keys, check_postgres
 
 __all__ = ["Check", "State", "all_checks"]
 
@@ -25,3 +25,4 @@ def all_checks() -> Iterator[Check]:
     yield from check_embedded_model()
     yield check_keys()
     yield check_journal()
+    yield check_postgres()
