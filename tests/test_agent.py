@@ -109,7 +109,7 @@ def test_a_journal_is_kept_in_memory_in_a_file_or_where_the_program_says(tmp_pat
     assert Agent(ScriptedModel([]), journal=own).journal is own
     with pytest.raises(JournalError, match="Name a file"):
         Agent(ScriptedModel([]), journal=tmp_path)
-    with pytest.raises(UsageError, match="a path or a journal"):
+    with pytest.raises(UsageError, match="a URL or a journal"):
         Agent(ScriptedModel([]), journal=17)  # type: ignore[arg-type]
 
 
@@ -190,7 +190,7 @@ def test_a_model_that_can_be_guided_is_unless_the_program_says_otherwise(strateg
 
 def test_limits_and_policy_are_the_agents() -> None:
     model = ScriptedModel([[call("echo", {"word": "a"})], [text("enough")]])
-    agent = Agent(model, [echo], limits=Limits(turns=1), policy=lambda asked, its_tool: Deny("not today"))
+    agent = Agent(model, [echo], limits=Limits(turns=1), policy=lambda proposal: Deny("not today"))
     result = agent.run_sync("Go")
     assert (result.stop_reason, result.text) == ("turn_limit", "enough")
     assert "not today" in result.messages[2].text

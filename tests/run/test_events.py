@@ -11,7 +11,7 @@ import pytest
 
 from wieldy.agent import Agent
 from wieldy.core.errors import ProviderError
-from wieldy.core.events import CallFinished, CallStarted, RunEvent, RunFinished, TextDelta
+from wieldy.core.events import CallFinished, CallRunning, RunEvent, RunFinished, TextDelta
 from wieldy.run.state import RunState, fold
 from wieldy.testing import ScriptedModel, call, text
 from wieldy.tools import tool
@@ -23,11 +23,12 @@ class Endless:
     """A tool that ends only when it is cancelled."""
 
     def __init__(self) -> None:
-        self.was_cancelled = anyio.Event()
+        self.has_begun, self.was_cancelled = anyio.Event(), anyio.Event()
         self.tool = tool(self.wait, effect="unsafe")
 
     async def wait(self) -> str:
         """Waits for ever."""
+        self.has_begun.set()
         try:
             await anyio.sleep_forever()
         finally:
@@ -45,9 +46,10 @@ def only_state(agent: Agent) -> RunState:
     return fold(agent.journal.read(run_id))
 
 
-async def until_started(events: AsyncGenerator[RunEvent]) -> None:
+async def until_begun(events: AsyncGenerator[RunEvent], endless: Endless) -> None:
     async for event in events:
-        if isinstance(event, CallStarted):
+        if isinstance(event, CallRunning):
+            await endless.has_begun.wait()
             return
 
 
@@ -64,7 +66,7 @@ async def test_events_come_while_the_run_goes_on() -> None:
     seen: list[RunEvent] = []
     async for event in Agent(ScriptedModel([[call("wait")], [text("done")]]), [wait]).stream("Go"):
         seen.append(event)
-        if isinstance(event, CallStarted):
+        if isinstance(event, CallRunning):
             is_released.set()
     [finished] = [event for event in seen if isinstance(event, CallFinished)]
     assert finished.result.content == "released"
@@ -75,7 +77,7 @@ async def test_events_come_while_the_run_goes_on() -> None:
 async def test_a_consumer_that_leaves_early_ends_the_run() -> None:
     agent, endless = endless_agent()
     async with aclosing(agent.stream("Go")) as events:
-        await until_started(events)
+        await until_begun(events, endless)
     assert endless.was_cancelled.is_set()
     assert only_state(agent).status == "interrupted"
 
@@ -83,7 +85,7 @@ async def test_a_consumer_that_leaves_early_ends_the_run() -> None:
 async def test_a_consumer_that_forgets_to_close_ends_the_run_all_the_same() -> None:
     agent, endless = endless_agent()
     async for event in agent.stream("Go"):
-        if isinstance(event, CallStarted):
+        if isinstance(event, CallRunning):
             break
     gc.collect()
     with anyio.fail_after(10):
@@ -97,7 +99,7 @@ async def test_a_consumer_with_a_time_limit_of_its_own_ends_the_run_and_only_the
     agent, endless = endless_agent()
     with anyio.move_on_after(0.05) as scope:
         async with aclosing(agent.stream("Go")) as events:
-            await until_started(events)
+            await until_begun(events, endless)
             async for _ in events:
                 pass
     assert scope.cancelled_caught
@@ -120,7 +122,7 @@ async def test_a_consumer_that_raises_ends_the_run_and_keeps_its_error() -> None
 
     async def consume() -> None:
         async with aclosing(agent.stream("Go")) as events:
-            await until_started(events)
+            await until_begun(events, endless)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -134,7 +136,7 @@ async def test_the_consumers_task_being_cancelled_ends_the_run() -> None:
 
     async def consume() -> None:
         async for event in agent.stream("Go"):
-            if isinstance(event, CallStarted):
+            if isinstance(event, CallRunning):
                 has_started.set()
 
     task = asyncio.create_task(consume())

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from wieldy.core.calls import InvalidToolCall, ToolCall, ToolResult
 from wieldy.core.limits import Usage
 from wieldy.core.messages import ImagePart, Message, ReasoningPart, TextPart
+from wieldy.core.ports import Draft
 from wieldy.run.journal import MemoryJournal
 from wieldy.run.records import (
     message_from_json,
@@ -51,7 +52,7 @@ messages = st.builds(
 
 @given(message=messages)
 def test_a_message_comes_back_from_a_journal_as_it_was(message: Message) -> None:
-    entry = MemoryJournal().append("r", "k", message_to_json(message))
+    entry = MemoryJournal().append("r", Draft("k", message_to_json(message)))[0]
     assert message_from_json(entry.data) == message
 
 
@@ -61,8 +62,8 @@ def test_a_result_and_a_usage_come_back_from_a_journal_as_they_were(
 ) -> None:
     usage = Usage(input_tokens=counts[0], output_tokens=counts[1], requests=counts[2])
     journal = MemoryJournal()
-    assert result_from_json(journal.append("r", "k", result_to_json(result)).data) == result
-    assert usage_from_json(journal.append("r", "k", usage_to_json(usage)).data) == usage
+    assert result_from_json(journal.append("r", Draft("k", result_to_json(result)))[0].data) == result
+    assert usage_from_json(journal.append("r", Draft("k", usage_to_json(usage)))[0].data) == usage
 
 
 def test_what_is_no_message_is_refused() -> None:

@@ -72,7 +72,7 @@ async def test_folding_entry_by_entry_gives_what_folding_at_once_gives(entries: 
 
 
 async def test_entries_of_unknown_kinds_add_nothing(entries: Sequence[Entry]) -> None:
-    later = Entry(run_id="r1", sequence=len(entries), kind="remark", time=4.0, data={"by": "somebody"})
+    later = Entry(run_id="r1", sequence=len(entries), kind="remark", time=4.0, data={"by": "somebody"}, digest="0" * 64)
     assert fold([*entries, later]) == fold(entries)
 
 

@@ -90,15 +90,21 @@ def tokens_for_turn(limits: Limits, spent: Spent) -> int | None:
 
 
 def seconds_for_answer(limits: Limits, spent: Spent) -> float | None:
-    """How long the last answer may take; None if there is no limit."""
-    return None if limits.wall_time_s is None else limits.wall_time_s - spent.elapsed_s
+    """How long the last answer may take, which is never less than its reserve; None if there is no limit."""
+    if limits.wall_time_s is None:
+        return None
+    return max(_reserve_s(limits.wall_time_s), limits.wall_time_s - spent.elapsed_s)
 
 
 def seconds_for_turn(limits: Limits, spent: Spent) -> float | None:
     """How long the next turn may take, so that a last answer is still possible; None if there is no limit."""
     if limits.wall_time_s is None:
         return None
-    return limits.wall_time_s - spent.elapsed_s - min(RESERVED_ANSWER_S, limits.wall_time_s / 8)
+    return limits.wall_time_s - spent.elapsed_s - _reserve_s(limits.wall_time_s)
+
+
+def _reserve_s(wall_time_s: float) -> float:
+    return min(RESERVED_ANSWER_S, wall_time_s / 8)
 
 
 def calls_left(limits: Limits, spent: Spent) -> float:

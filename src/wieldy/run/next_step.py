@@ -84,7 +84,7 @@ def next_step(known: Fold, limits: Limits, spent: Spent) -> NextStep:
 
 
 def _last_answer(reason: StopReason, limits: Limits, spent: Spent) -> AskModel | End:
-    tokens, seconds = tokens_for_answer(limits, spent), seconds_for_answer(limits, spent)
-    if (tokens is not None and tokens <= 0) or (seconds is not None and seconds <= 0):
+    tokens = tokens_for_answer(limits, spent)
+    if tokens is not None and tokens <= 0:
         return End(reason=reason)
-    return AskModel(choice=NO_TOOLS, max_output_tokens=tokens, seconds=seconds)
+    return AskModel(choice=NO_TOOLS, max_output_tokens=tokens, seconds=seconds_for_answer(limits, spent))
