@@ -52,7 +52,7 @@ class Condition:
     def __post_init__(self) -> None:
         kind = _KINDS.get(self.kind)
         if kind is None:
-            raise UsageError(f"expected {_KINDS_IN_WORDS}, found {self.kind!r}{_hint(self.kind)}.")
+            raise UsageError(f"expected {_KINDS_IN_WORDS}, found {self.kind!r}{_hint(self.kind)}")
         with within(f"'{self.kind}'"):
             object.__setattr__(self, "operand", kind.read(self.operand))
 
@@ -262,4 +262,4 @@ _KINDS_IN_WORDS: Final = "one of " + ", ".join(map(repr, _KINDS))
 
 def _hint(kind: object) -> str:
     meant = nearest(kind, _KINDS) if isinstance(kind, str) else None
-    return f"; did you mean {meant!r}?" if meant else ""
+    return f"; did you mean {meant!r}?" if meant else "."

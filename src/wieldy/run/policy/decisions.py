@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-import math
+import sys
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -166,4 +166,4 @@ def _check_reason(decision: Deny | Ask) -> None:
 
 
 def _is_time(seconds: object) -> bool:
-    return isinstance(seconds, int | float) and 0 < seconds < math.inf
+    return isinstance(seconds, int | float) and 0 < seconds <= sys.float_info.max

@@ -61,7 +61,8 @@ def read_number(operand: object) -> int | float:
     Raises:
         UsageError: It is something else.
     """
-    if isinstance(operand, int | float) and not isinstance(operand, bool) and math.isfinite(operand):
+    # Compared instead of `isfinite`, which takes no integer beyond the largest float.
+    if isinstance(operand, int | float) and not isinstance(operand, bool) and -math.inf < operand < math.inf:
         return operand
     raise UsageError(f"expected a number such as 100, found {operand!r}.")
 
