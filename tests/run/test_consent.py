@@ -1,0 +1,216 @@
+"""A call that waits for a person: the run rests, survives, and goes on with exactly what was shown."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wieldy.agent import Agent
+from wieldy.core.approvals import Approval, ApprovalRequest
+from wieldy.core.errors import ApprovalError, JournalTamperedError, UsageError
+from wieldy.core.events import CallWaiting
+from wieldy.core.history import check_history
+from wieldy.core.messages import Message
+from wieldy.core.ports import Draft
+from wieldy.run.consent import answer
+from wieldy.run.journal import MemoryJournal, SqliteJournal, kinds
+from wieldy.run.loop import RunRequest, resume, run
+from wieldy.run.policy import Allow, Ask, Decision, Proposal
+from wieldy.run.records import approval_to_json
+from wieldy.run.state import fold
+from wieldy.testing import FakeClock, ScriptedModel, call, text
+from wieldy.tools import Toolset, tool
+
+pytestmark = pytest.mark.anyio
+
+
+class Bank:
+    """Pays, and can be asked what it paid."""
+
+    def __init__(self) -> None:
+        self.paid: list[int] = []
+        self.tools = [tool(self.pay, effect="unsafe", writes=["account"]), tool(self.look, effect="read")]
+
+    def pay(self, amount: int) -> str:
+        """Pays an amount."""
+        self.paid.append(amount)
+        return f"paid {amount}"
+
+    def look(self, place: str) -> str:
+        """Looks somewhere."""
+        return f"seen {place}"
+
+
+def asks_about_payments(proposal: Proposal) -> Decision:
+    return Ask(reason="money") if proposal.call.name == "pay" else Allow()
+
+
+def script(messages: Sequence[Message]) -> list[Any]:
+    if any(message.role == "assistant" for message in messages):
+        return [text("done")]
+    return [call("pay", {"amount": 5}), call("look", {"place": "here"}), call("pay", {"amount": 7})]
+
+
+def agent(bank: Bank, journal: Any = None, **options: Any) -> Agent:
+    options.setdefault("policy", asks_about_payments)
+    return Agent(ScriptedModel(script), bank.tools, journal=MemoryJournal() if journal is None else journal, **options)
+
+
+def contents(result: Any) -> list[str]:
+    return [message.text for message in result.messages if message.role == "tool"]
+
+
+async def test_a_run_rests_until_somebody_has_decided_and_what_need_not_wait_is_done() -> None:
+    bank = Bank()
+    paused = agent(bank)
+    result = await paused.run("Go")
+    assert (result.stop_reason, result.text, bank.paid) == ("waiting_for_approval", "", [])
+    assert [(request.call_id, request.arguments) for request in result.waiting] == [
+        ("c1", {"amount": 5}),
+        ("c3", {"amount": 7}),
+    ]
+    state = fold(paused.journal.read(result.run_id))
+    assert (state.status, [each.status for each in state.calls]) == ("waiting", ["waiting", "finished", "waiting"])
+    assert paused.pending(result.run_id) == result.waiting
+
+    paused.approve(result.run_id, "c1", by="ada")
+    again = await paused.resume(result.run_id)
+    assert (again.stop_reason, bank.paid, [each.call_id for each in again.waiting]) == (
+        *("waiting_for_approval", [5], ["c3"]),
+    )
+    paused.deny(result.run_id, "c3", by="ada", reason="too much")
+    end = await paused.resume(result.run_id)
+    assert (end.stop_reason, end.text, bank.paid) == ("answered", "done", [5])
+    assert contents(end)[:2] == ["paid 5", "seen here"]
+    assert "ada said no (too much)" in contents(end)[2]
+    check_history((*end.messages, Message.user("And?")))
+    state = fold(paused.journal.read(result.run_id))
+    assert [each.approved_by for each in state.calls] == ["ada", None, None]
+
+
+async def test_a_call_waits_for_an_earlier_one_that_waits_for_a_person() -> None:
+    bank = Bank()
+    first_only = agent(bank, policy=lambda proposal: Ask() if proposal.call.arguments == {"amount": 5} else Allow())
+    result = await first_only.run("Go")
+    assert (bank.paid, [each.call_id for each in result.waiting]) == ([], ["c1"])
+    first_only.approve(result.run_id, "c1", by="ada")
+    await first_only.resume(result.run_id)
+    assert bank.paid == [5, 7]
+
+
+async def test_approvals_survive_the_process(tmp_path: Path) -> None:
+    bank, path = Bank(), tmp_path / "runs.db"
+    result = await agent(bank, path).run("Go")
+    with SqliteJournal(path) as journal:
+        for request in result.waiting:
+            answer(journal, result.run_id, request.call_id, is_granted=True, by="ada", digest=request.digest)
+    end = await agent(bank, path).resume(result.run_id)
+    assert (end.text, bank.paid) == ("done", [5, 7])
+
+
+async def test_an_approver_is_asked_at_once_and_its_answer_is_on_record() -> None:
+    asked: list[ApprovalRequest] = []
+
+    async def approver(request: ApprovalRequest) -> Approval | None:
+        asked.append(request)
+        is_granted = request.arguments == {"amount": 5}
+        return Approval(call_id=request.call_id, digest=request.digest, is_granted=is_granted, by="eve", reason="no")
+
+    bank = Bank()
+    asking = agent(bank, approver=approver)
+    events = [event async for event in asking.stream("Go")]
+    assert bank.paid == [5]
+    assert [event.request for event in events if isinstance(event, CallWaiting)] == asked
+    [run_id] = asking.journal.run_ids()
+    approvals = [entry.data for entry in asking.journal.read(run_id) if entry.kind == kinds.APPROVAL]
+    assert [(data["call_id"], data["is_granted"], data["by"]) for data in approvals] == [
+        ("c1", True, "eve"),
+        ("c3", False, "eve"),
+    ]
+
+
+async def test_an_approver_may_leave_the_question_open() -> None:
+    bank = Bank()
+    result = await agent(bank, approver=lambda request: None).run("Go")
+    assert (result.stop_reason, len(result.waiting), bank.paid) == ("waiting_for_approval", 2, [])
+
+
+@pytest.mark.parametrize("field", ["arguments", "tool_name", "reason", "expires", "run_id", "call_id"])
+async def test_an_approval_of_something_else_does_not_count(field: str) -> None:
+    other = {
+        "arguments": {"amount": 500},
+        "tool_name": "look",
+        "reason": "nothing",
+        "expires": 1.0,
+        "run_id": "x",
+        "call_id": "c3",
+    }
+    bank = Bank()
+    paused = agent(bank)
+    result = await paused.run("Go")
+    shown = replace(result.waiting[0], **{field: other[field]})
+    approval = Approval(call_id="c1", digest=shown.digest, is_granted=True, by="mallory")
+    paused.journal.append(result.run_id, Draft(kinds.APPROVAL, approval_to_json(approval)))
+    again = await paused.resume(result.run_id)
+    assert (bank.paid, [each.call_id for each in again.waiting]) == ([], ["c1", "c3"])
+
+
+async def test_a_decision_about_something_else_than_what_was_shown_is_refused() -> None:
+    paused = agent(Bank())
+    result = await paused.run("Go")
+    with pytest.raises(ApprovalError, match="not what was shown"):
+        paused.approve(result.run_id, "c1", by="ada", digest=result.waiting[1].digest)
+    with pytest.raises(ApprovalError, match="waiting: 'c1', 'c3'"):
+        paused.approve(result.run_id, "c2", by="ada")
+    paused.deny(result.run_id, "c1", by="ada")
+    with pytest.raises(ApprovalError, match="ada said no"):
+        paused.approve(result.run_id, "c1", by="bob")
+    with pytest.raises(UsageError, match="found 'nothing'"):
+        paused.approve("nothing", "c1", by="ada")
+    with pytest.raises(UsageError, match="who decides"):
+        paused.approve(result.run_id, "c3", by=" ")
+
+
+async def test_an_answer_after_its_time_does_not_count_and_the_person_is_asked_again() -> None:
+    clock = FakeClock(1000.0)
+    bank = Bank()
+
+    journal = MemoryJournal()
+    request = RunRequest(
+        model=ScriptedModel(script),
+        toolset=Toolset(bank.tools),
+        journal=journal,
+        messages=(Message.user("Go"),),
+        policy=lambda proposal: Ask(expires_after_s=60) if proposal.call.name == "pay" else Allow(),
+        now=clock,
+    )
+    result = await run(request)
+    assert result.waiting[0].expires == 1060.0
+    answer(journal, request.run_id, "c1", is_granted=True, by="ada", now=clock)
+    clock.advance(61)
+    with pytest.raises(ApprovalError, match="expired"):
+        answer(journal, request.run_id, "c3", is_granted=True, by="ada", now=clock)
+    again = await resume(request)
+    assert (bank.paid, [each.expires for each in again.waiting]) == ([], [1121.0, 1121.0])
+
+
+async def test_a_run_whose_record_was_changed_is_not_resumed() -> None:
+    class Forged(MemoryJournal):
+        def read(self, run_id: str, *, start: int = 0) -> Any:
+            return [
+                replace(entry, data={**entry.data, "arguments": {"amount": 5000}})
+                if entry.kind == kinds.CALL_WAITING
+                else entry
+                for entry in super().read(run_id, start=start)
+            ]
+
+    bank = Bank()
+    forged = agent(bank, Forged())
+    result = await forged.run("Go")
+    with pytest.raises(JournalTamperedError):
+        forged.approve(result.run_id, "c1", by="ada")
+    with pytest.raises(JournalTamperedError):
+        await forged.resume(result.run_id)
+    assert bank.paid == []
