@@ -1,4 +1,4 @@
-"""Ends of a run other than an answer: the call of `finish`, limits on cost and time, nested runs, repeats of unknowns."""
+"""Ends other than an answer: the call of `finish`, limits on cost and time; unknown outcomes; nested runs."""
 
 import threading
 from collections.abc import Sequence
@@ -184,7 +184,7 @@ async def test_a_thread_that_comes_late_is_on_record_and_the_model_is_told() -> 
         released.set()
         with anyio.fail_after(10):
             while not any(entry.kind == "call_came_late" for entry in agent.journal.read(run_id())):
-                await anyio.sleep(0.001)
+                await anyio.lowlevel.checkpoint()
         return "seen"
 
     def run_id() -> str:
