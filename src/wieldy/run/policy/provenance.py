@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from wieldy.run.policy.paths import leaves, render_path
@@ -40,8 +39,6 @@ _ID_DIGITS: Final = 6
 _MAX_DIGITS: Final = 40
 """Of a number that anybody would write; longer rows of digits are text."""
 
-_NUMBER: Final = re.compile(r"\d+(?:[.,'’]\d+)*")
-_SPACED_NUMBER: Final = re.compile(r"(?<!\d)\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?!\d)")
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 _INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 
@@ -105,15 +102,10 @@ class _Text:
     def _joined(self) -> str:
         return _SEPARATORS.sub("", self._folded)
 
-    @cached_property
-    def _numbers(self) -> frozenset[Decimal]:
-        written = chain(_NUMBER.finditer(self._folded), _SPACED_NUMBER.finditer(self._folded))
-        return frozenset(number for match in written for number in _readings(match[0]))
-
     def holds(self, value: str | float) -> bool:
         """Whether the value stands here."""
         number = _number(value)
-        if number is not None and _digits(number) >= MIN_DIGITS and number.copy_abs() in self._numbers:
+        if number is not None and re.search(_written(number), self._folded):
             return True
         return isinstance(value, str) and self._holds_text(_folded(value))
 
@@ -134,28 +126,29 @@ def _folded(text: str) -> str:
     return " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).casefold().split())
 
 
-def _readings(text: str) -> Iterator[Decimal]:
-    """What a written number may mean, in countries with a decimal point and in those with a decimal comma."""
-    plain = re.sub(r"['’ ]", "", text)
-    parts = re.split(r"\D", text)  # of a list, a date or a version, each number may be meant
-    for reading in {plain.replace(",", ""), plain.replace(".", "").replace(",", "."), *parts}:
-        number = _number(reading) if len(reading) <= _MAX_DIGITS else None
-        if number is not None:
-            yield number
-
-
 def _number(value: str | float) -> Decimal | None:
+    """The number that a value is or spells, if it has as many digits as people write and others do not share."""
     try:
         number = Decimal(repr(value) if isinstance(value, float) else value)
     except InvalidOperation:
         return None
-    return number if number.is_finite() else None
+    if not number.is_finite() or not -_MAX_DIGITS < number.adjusted() < _MAX_DIGITS:
+        return None
+    whole, fraction = _digits(number)
+    return number if MIN_DIGITS <= len(whole.lstrip("0") + fraction) <= _MAX_DIGITS else None
 
 
-def _digits(number: Decimal) -> int:
-    """How many digits people would write."""
-    _, digits, exponent = number.as_tuple()
-    places = exponent if isinstance(exponent, int) else 0
-    written = len(digits) + max(places, 0)
-    zeros = next((count for count, digit in enumerate(reversed(digits)) if digit), len(digits))
-    return written - min(zeros, max(-places, 0))
+def _digits(number: Decimal) -> tuple[str, str]:
+    """The digits before and behind the point, without zeros at either end."""
+    whole, _, fraction = f"{number.copy_abs():f}".partition(".")
+    return whole, fraction.rstrip("0")
+
+
+def _written(number: Decimal) -> str:
+    """An expression for all ways to write a number: 1500, 1,500.00, 1.500, 1 500, 1'500,00."""
+    whole, fraction = _digits(number)
+    first = len(whole) % 3 or 3
+    groups = [whole[:first], *(whole[start : start + 3] for start in range(first, len(whole), 3))]
+    integer = "[.,'’ ]?".join(groups) if whole != "0" else "0?"
+    decimals = f"[.,]{fraction}0*" if fraction else "(?:[.,]0+)?"
+    return rf"(?<!\d)0*{integer}{decimals}(?!\d)"
