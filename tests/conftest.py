@@ -30,7 +30,7 @@ def smallest_model() -> Path:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Any]:
-    """A PostgreSQL server of this session's own (`scripts/services.py`); tests are skipped where none can be started."""
+    """A PostgreSQL server of this session's own; the test is skipped, with the reason, where none can be started."""
     services = _services()
     reason = services.why_no_postgres()
     if reason is not None:
