@@ -29,6 +29,7 @@ from wieldy.core.events import (
 )
 from wieldy.core.limits import StopReason, Usage
 from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.messages import Message
 
 OSLO = ToolCall(id="c1", name="get_weather", arguments={"city": "Oslo"})
 ROME = ToolCall(id="c2", name="get_weather", arguments={"city": "Rome"})
@@ -55,7 +56,9 @@ def finished(call: ToolCall | InvalidToolCall, content: str, *, is_error: bool =
 
 def ended(text: str, *, stop_reason: StopReason = "answered", usage: Usage | None = None) -> RunFinished:
     usage = usage or Usage(input_tokens=1234, output_tokens=5, requests=2)
-    return RunFinished(result=RunResult(run_id="r1", text=text, stop_reason=stop_reason, usage=usage, messages=()))
+    messages = (Message.assistant("", [OSLO]),)
+    result = RunResult(run_id="r1", text=text, stop_reason=stop_reason, usage=usage, messages=messages)
+    return RunFinished(result=result)
 
 
 def test_a_run_reads_from_top_to_bottom() -> None:

@@ -60,10 +60,10 @@ def test_json_is_one_event_per_line_and_what_tools_print_goes_elsewhere(
 
     assert result.returncode == 0, result.stderr
     assert result.stderr == "refund was run\n"
-    events = lines_of(result)
+    events = [event for event in lines_of(result) if event["type"] != "call_delta"]
     types = [event["type"] for event in events]
-    assert types[:2] + types[6:] == ["started", "turn", "turn", "text", "text", "finished"]
-    assert sorted(types[2:6]) == ["call", "call", "result", "result"]
+    assert types[:4] + types[8:] == ["started", "turn", "call", "call", "turn", "text", "text", "finished"]
+    assert sorted(types[4:8]) == ["result", "result", "running", "running"]
     calls = {event["id"]: event for event in events if event["type"] == "call"}
     results = {event["tool_call_id"]: event for event in events if event["type"] == "result"}
     assert calls.keys() == results.keys()
@@ -76,7 +76,13 @@ def test_json_is_one_event_per_line_and_what_tools_print_goes_elsewhere(
     finished = events[-1]
     assert finished["text"] == "Done."
     assert finished["stop_reason"] == "answered"
-    assert finished["usage"] == {"input_tokens": 22, "output_tokens": 6, "requests": 2}
+    assert finished["usage"] == {
+        "input_tokens": 22,
+        "cached_input_tokens": 0,
+        "output_tokens": 6,
+        "requests": 2,
+        "cost_usd": None,
+    }
 
 
 def test_the_instructions_and_the_prompt_reach_the_model(
@@ -187,7 +193,9 @@ def test_wrong_usage_ends_with_2_and_says_what_is_right(wieldy: Callable[..., Re
     assert_refused(wieldy("run", "x", "--model", "gpt"), "openai:NAME", code=2)
     assert_refused(wieldy("run", "x", "--tools", "broken.py"), "broken.py:1: invalid syntax", code=2)
     assert_refused(wieldy("run", "x", "--turns", "0"), "--turns", code=2)
-    assert_refused(wieldy("run", "x", "--actions", "react"), "'calls'", code=2)
+    assert_refused(wieldy("run", "x", "--actions", "code"), "'calls', 'react', 'json'", code=2)
+    assert_refused(wieldy("run", "x", "--model", "http://127.0.0.1:9/v1#m", "--time", "-1"), "wall_time_s", code=2)
+    assert_refused(wieldy("run", "x", "--model", "http://127.0.0.1:9/v1#m", "--cost", "1"), "price", code=2)
     assert_refused(wieldy("rum", "x"), "Did you mean 'run'", code=2)
 
 
@@ -246,8 +254,9 @@ def test_an_interrupt_ends_with_130_and_names_the_run(
     ) as process:
         try:
             assert process.stdout is not None
-            events = [json.loads(process.stdout.readline()) for _ in range(3)]
-            assert events[-1]["type"] == "call"
+            events = [json.loads(process.stdout.readline())]
+            while events[-1]["type"] != "running":
+                events.append(json.loads(process.stdout.readline()))
             process.send_signal(number)
             rest, errors = process.communicate(timeout=30)
         finally:
@@ -255,7 +264,10 @@ def test_an_interrupt_ends_with_130_and_names_the_run(
 
     run_id = events[0]["run_id"]
     assert process.returncode == 130
-    assert errors == f"Interrupted run {run_id}. What happened up to here is recorded: wieldy show {run_id}\n"
+    assert errors == (
+        f"Interrupted run {run_id}. What happened up to here is recorded: wieldy show {run_id}\n"
+        f"Go on with it: wieldy resume {run_id}\n"
+    )
     assert json.loads(rest) == {
         "type": "error",
         "error": "Interrupted",

@@ -38,10 +38,19 @@ class JsonEvents:
 
     def __init__(self) -> None:
         self._lines = JsonLines()
+        self._called: set[str] = set()
 
     def show(self, event: RunEvent) -> None:
         """Write the event."""
+        if isinstance(event, CallStarted | CallWaiting | CallRunning | CallProgress | CallFinished):
+            self._introduce(event.call, is_new=isinstance(event, CallStarted))
         self._lines.write(event_to_json(event))
+
+    def _introduce(self, call: AnyCall, *, is_new: bool) -> None:
+        # A resumed run deals with calls that another process has heard of; who reads this one has not.
+        if call.id not in self._called and not is_new:
+            self._lines.write(_call(call))
+        self._called.add(call.id)
 
     def fail(self, error: BaseException, *, run_id: str | None) -> None:
         """Write the last line of a run that could not go on."""

@@ -62,8 +62,7 @@ class EventView:
         self._line_breaks = ""
         self._mid_line = False
         self._waiting: Status | None = None
-        self._known: set[str] = set()  # ids of calls
-        self._shown: set[str] = set()
+        self._shown: set[str] = set()  # ids of calls
         self._open_call: str | None = None
         self._said: list[str] = []  # in this turn
 
@@ -88,7 +87,6 @@ class EventView:
             case RunFinished():
                 self._finish(event.result)
             case _:
-                self._known.add(event.call.id)
                 self._show_step(event)
 
     def _show_step(self, event: CallStarted | CallWaiting | CallRunning | CallProgress | CallFinished) -> None:
@@ -179,7 +177,8 @@ class EventView:
             self._show_answer(result)
         self._end_line()
         took = format_duration(self._clock() - self._started_at)
-        facts = [took, *used(calls=len(self._known), usage=result.usage), f"run {result.run_id}"]
+        calls = sum(len(message.calls) for message in result.messages)  # of the whole run, if it was resumed
+        facts = [took, *used(calls=calls, usage=result.usage), f"run {result.run_id}"]
         if result.stop_reason not in ("answered", "finished"):
             facts.insert(0, f"{'rests' if rests else 'stopped'} because {STOP_WORDS[result.stop_reason]}")
         self._terminal.print()

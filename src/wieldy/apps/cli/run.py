@@ -54,10 +54,11 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
         int | None, typer.Option("--turns", metavar="N", min=1, help="Replies that may call tools; 20 if left out.")
     ] = None,
     cost: Annotated[
-        float | None, typer.Option("--cost", metavar="USD", help="What the model's tokens may cost, in US dollars.")
+        float | None,
+        typer.Option("--cost", metavar="USD", min=0, help="What the model's tokens may cost, in US dollars."),
     ] = None,
     time: Annotated[
-        float | None, typer.Option("--time", metavar="SECONDS", help="How long the run may be at work.")
+        float | None, typer.Option("--time", metavar="SECONDS", min=0, help="How long the run may be at work.")
     ] = None,
     yes: YesOption = False,
     pause: PauseOption = False,
