@@ -16,7 +16,8 @@ from wieldy.core.media import FilePart, ImagePart, data_url, media_type_of, read
 
 Attachment: TypeAlias = ImagePart | FilePart
 
-_PLAIN: Final = (str, int, float, bool, type(None))
+_PLAIN: Final = frozenset((str, int, float, bool, type(None)))
+_CONTAINERS: Final = frozenset((dict, list, tuple))
 _TEXT_TYPES: Final = ("application/json", "application/xml", "application/yaml", "image/svg+xml")
 
 
@@ -54,13 +55,14 @@ def _has_attachments(value: object) -> bool:
     seen: set[int] = set()
     while waiting:
         item = waiting.pop()
-        if type(item) in _PLAIN:
+        kind = type(item)
+        if kind in _PLAIN or id(item) in seen:
             continue
-        if _is_attachment(item):
+        if kind not in _CONTAINERS and _is_attachment(item):
             return True
+        seen.add(id(item))
         members = _members(item)
-        if members is not None and id(item) not in seen:
-            seen.add(id(item))
+        if members is not None:
             waiting += members.values() if isinstance(members, dict) else members
     return False
 

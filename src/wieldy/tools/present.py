@@ -21,6 +21,8 @@ from wieldy.core.calls import Trust
 from wieldy.core.json import JsonValue
 from wieldy.tools.attachments import Attachment, take_attachments
 
+_strict_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
 NOTHING = "The tool ran and returned no value."
 
 
@@ -99,11 +101,11 @@ def _plainly(value: object, adapter: TypeAdapter[Any] | None) -> Presented:
         return Presented(text=unshowable)
     structured = _as_json(value, adapter)
     try:
-        text = json.dumps(structured, ensure_ascii=False, allow_nan=False)
+        text = _strict_json(structured)
         text.encode()
     except ValueError:
         structured = _mended(structured)
-        text = json.dumps(structured, ensure_ascii=False)
+        text = _strict_json(structured)
     return Presented(text=structured if isinstance(structured, str) else text, structured=structured)
 
 

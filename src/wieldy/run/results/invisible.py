@@ -23,22 +23,28 @@ _FLAGS: Final = tuple(
 _HIDDEN: Final = re.compile(
     f"({'|'.join(_FLAGS)})|([{_TAGS}]+)|([{_SELECTORS}]{{3,}}|[{_NO_WIDTH}]{{4,}})|([{_TURNING}])"
 )
-_BETWEEN_LETTERS: Final = re.compile(f"[{_TAGS}{_SELECTORS}{_NO_WIDTH}{_TURNING}]")
+_ANY: Final = re.compile(f"[{_TAGS}{_SELECTORS}{_NO_WIDTH}{_TURNING}]")
 
 
 def has_hidden(text: str) -> bool:
     """Whether the text holds something that is meant not to be seen."""
-    return not text.isascii() and any(found[1] is None for found in _HIDDEN.finditer(text))
+    # Looking for single characters first is ten times as fast.
+    return has_invisible(text) and any(found[1] is None for found in _HIDDEN.finditer(text))
+
+
+def has_invisible(text: str) -> bool:
+    """Whether the text holds any of these characters, for whatever reason."""
+    return not text.isascii() and _ANY.search(text) is not None
 
 
 def reveal(text: str) -> str:
     """The text with what is hidden in it written out in brackets."""
-    return text if text.isascii() else _HIDDEN.sub(_written_out, text)
+    return _HIDDEN.sub(_written_out, text) if has_invisible(text) else text
 
 
 def without_invisible(text: str) -> str:
     """The text as a person sees it: without any of these characters, so that words can be recognised."""
-    return text if text.isascii() else _BETWEEN_LETTERS.sub("", text)
+    return _ANY.sub("", text)
 
 
 def _written_out(found: re.Match[str]) -> str:

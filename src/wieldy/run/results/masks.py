@@ -78,13 +78,18 @@ class Mask:
 
     def value(self, value: JsonValue) -> JsonValue:
         """The JSON value without any secret; a number that is one becomes text."""
+        written = json.dumps(value, ensure_ascii=False)
+        # Where nothing is escaped, the text shows everything.
+        return value if "\\" not in written and self.text(written) is written else self._walked(value)
+
+    def _walked(self, value: JsonValue) -> JsonValue:
         match value:
             case str():
                 return self.text(value)
             case list():
-                return [self.value(item) for item in value]
+                return [self._walked(item) for item in value]
             case dict():
-                return {self.text(name): self.value(item) for name, item in value.items()}
+                return {self.text(name): self._walked(item) for name, item in value.items()}
             case int() | float():
                 written = json.dumps(value)
                 masked = self.text(written)
