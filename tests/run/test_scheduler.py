@@ -3,13 +3,30 @@
 from collections.abc import Sequence
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wieldy.core.calls import Effect
-from wieldy.run.scheduler import Access, schedule
+from wieldy.run.scheduler import Access, access_of, schedule
+from wieldy.tools import tool
 
-KEYS = ("a", "a/b", "a/b/c", "a/d", "b", "b/c", "/a//b/")
+KEYS = (
+    "a",
+    "a/b",
+    "a/b/c",
+    "a/d",
+    "b",
+    "b/c",
+    "/a//b/",
+    "a/../b",
+    "k:1",
+    "k:./1",
+    "k:",
+    "k:1/x",
+    "k:../1",
+    "caf\u00e9",
+)
 EFFECTS: tuple[Effect, ...] = ("read", "idempotent", "keyed", "reconcile", "unsafe")
 
 keys = st.lists(st.sampled_from(KEYS), max_size=3, unique=True).map(tuple)
@@ -18,9 +35,20 @@ honest_accesses = accesses.filter(lambda access: access.effect != "read" or not 
 turns = st.lists(honest_accesses, max_size=12)
 
 
+PLACES = {
+    "/a//b/": "a/b",
+    "a/../b": "",
+    "k:1": "k:/1",
+    "k:./1": "k:/1",
+    "k:1/x": "k:/1/x",
+    "k:../1": "k:",
+}
+"""What the keys that are not plain mean."""
+
+
 def covers(key: str, other: str) -> bool:
     """Whether one of the two keys is the other or stands above it, told by text alone."""
-    one, two = ("/" + "/".join(filter(None, each.split("/"))) + "/" for each in (key, other))
+    one, two = (f"/{place}/" if (place := PLACES.get(each, each)) else "/" for each in (key, other))
     return one.startswith(two) or two.startswith(one)
 
 
@@ -87,7 +115,7 @@ def test_any_run_that_keeps_the_schedule_ends_as_the_serial_run(turn: list[Acces
 
 def outcome(turn: list[Access], order: Sequence[int]) -> tuple[dict[str, object], dict[int, object]]:
     """A world of leaves: a call sees those under its keys, and stamps those that it writes with all that it saw."""
-    leaves = ("a/b/c", "a/d", "b/c", "elsewhere")
+    leaves = ("a/b/c", "a/d", "b/c", "k:1/x", "k:2", "caf\u00e9", "elsewhere")
     world: dict[str, object] = dict.fromkeys(leaves, 0)
     seen: dict[int, object] = {}
     for index in order:
@@ -114,6 +142,65 @@ def test_a_key_is_a_path_of_whole_parts() -> None:
 def test_an_empty_key_stands_for_everything_that_has_a_key() -> None:
     writer, reader = Access(effect="unsafe", writes=("",)), Access(effect="read", reads=("a/b",))
     assert schedule([reader, writer, reader]) == ((), (0,), (1,))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("a/b", "a//b/", True),
+        ("file:notes.txt", "file:./notes.txt", True),
+        ("file:a/b", "file:a/./b/", True),
+        ("cafe\u0301", "caf\u00e9", True),
+        ("file:../x", "file:x", True),  # may be the same, so it is taken for the same
+        ("file:../x", "mail:x", False),
+        ("order:", "order:17", True),
+        ("order:1", "order:17", False),
+        ("a/b:c", "a/b:d", False),
+        ("a/b:c/../x", "a/y", True),
+        ("a/b:c/../x", "b/y", False),
+        ("Mail", "mail", False),
+        ("a.b", "a/b", False),
+        ("..", "anything", True),
+        (".", "anything", True),
+    ],
+)
+def test_what_is_plainly_the_same_spelt_twice_is_one_key(one: str, other: str, is_same: bool) -> None:
+    waits = schedule([Access(effect="unsafe", writes=(key,)) for key in (one, other)])
+    assert waits == ((), (0,) if is_same else ())
+
+
+@tool(effect="read", reads=["shop:{name}"], fallback="second")
+def first(name: str) -> str:
+    """Reads."""
+    return name
+
+
+@tool(effect="keyed", writes=["copy:{name}"])
+def second(name: str) -> str:
+    """Reads, and remembers."""
+    return name
+
+
+def test_a_call_touches_what_its_fallback_would_touch_too() -> None:
+    assert access_of(first, {"name": "x"}) == Access(effect="read", reads=("shop:x",))
+    assert access_of(first, {"name": "x"}, fallback=second) == Access(
+        effect="keyed", reads=("shop:x",), writes=("copy:x",)
+    )
+    anything = tool(lambda name: name, name="anything")
+    for own, fallback in ((first, anything), (second, anything), (anything, first)):
+        assert access_of(own, {"name": "x"}, fallback=fallback).is_exclusive
+
+
+def test_a_thousand_calls_with_keys_wait_for_no_more_than_they_must() -> None:
+    same = schedule([Access(effect="keyed", reads=("a",), writes=("a",))] * 1000)
+    assert same == ((), *((index,) for index in range(999)))
+    apart = schedule([Access(effect="keyed", writes=(f"a/{index}",)) for index in range(1000)])
+    assert apart == ((),) * 1000
+    above = schedule(
+        [Access(effect="read", reads=(f"a/{index}",)) for index in range(999)]
+        + [Access(effect="keyed", writes=("a",))] * 2
+    )
+    assert above[-2:] == (tuple(range(999)), (999,))
 
 
 def test_many_calls_without_keys_are_ordered_at_a_cost_that_is_linear() -> None:
