@@ -99,12 +99,16 @@ def _filled(value: JsonValue, document: JsonObject, locations: list[Location]) -
         complete = _defaults(schemas) | value
         return {
             name: _filled(member, document, _each(member_locations(*place, name) for place in schemas))
+            if isinstance(member, dict | list)
+            else member
             for name, member in complete.items()
         }
     if isinstance(value, list):
         schemas = _schemas(document, locations, "array")
         return [
             _filled(item, document, _each(item_locations(*place, index) for place in schemas))
+            if isinstance(item, dict | list)
+            else item
             for index, item in enumerate(value)
         ]
     return value
