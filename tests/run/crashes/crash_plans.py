@@ -1,0 +1,195 @@
+"""What the model of a trial does: plans, and the script that follows one as a function of the messages alone.
+
+Whatever happens to its process, the model goes on from what it reads. A stubborn one asks once more for what it was
+told is of unknown outcome. Deliberately not here: what must come of it (`crash_checks`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from crash_tools import NAMES
+
+from wieldy.core.calls import ToolCall
+from wieldy.core.messages import Message
+from wieldy.testing import call, text
+
+Item = tuple[str, str]
+"""A tool and the operation that it is asked for."""
+
+UNKNOWN = "outcome unknown"
+STEP, AGAIN = "Step", "Again"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a model does, turn by turn.
+
+    Attributes:
+        turns: Calls of each turn; a tool named after a plan in `helpers` is a run of it, whose prompt is the operation
+            and stands in its operations where they say `{prompt}`.
+        finish: Whether it ends by the control action, instead of by answering.
+        is_stubborn: Whether it asks again for what may have happened.
+        grant: What people answer when they are asked.
+        asked: Tools that a person must consent to.
+        consent: Whether people are asked on the spot, or the run rests until they have answered.
+        helpers: Plans of nested runs, by the name of their tool.
+    """
+
+    name: str
+    turns: tuple[tuple[Item, ...], ...]
+    finish: bool = False
+    is_stubborn: bool = False
+    grant: bool = True
+    asked: frozenset[str] = frozenset()
+    consent: Literal["later", "at once"] = "later"
+    helpers: dict[str, Plan] = field(default_factory=dict)
+
+    def turn(self, messages: Sequence[Message]) -> list[Any]:
+        """What the model says next."""
+        replies = [message for message in messages if message.role == "assistant"]
+        if self.is_stubborn and replies and replies[-1].text.startswith(STEP):
+            again = _unknown_calls(messages, replies[-1])
+            if again:
+                return [text(f"{AGAIN} {replies[-1].text}"), *(call(each.name, each.arguments) for each in again)]
+        done = sum(reply.text.startswith(STEP) for reply in replies)
+        if done < len(self.turns):
+            prompt = messages[0].text
+            calls = (call(name, _arguments(name, _filled(operation, prompt))) for name, operation in self.turns[done])
+            return [text(f"{STEP} {done + 1}"), *calls]
+        answer = f"All {done} steps of {self.name} were taken."
+        return [call("finish", {"answer": answer})] if self.finish else [text(answer)]
+
+
+def _arguments(name: str, operation: str) -> dict[str, str]:
+    if name.startswith("helper"):
+        return {"prompt": operation}
+    return {} if name == "meet" else {"operation": operation}
+
+
+def _unknown_calls(messages: Sequence[Message], reply: Message) -> list[ToolCall]:
+    told = {
+        message.result.tool_call_id
+        for message in messages
+        if message.result is not None and message.result.is_error and UNKNOWN in message.result.content
+    }
+    return [each for each in reply.calls if isinstance(each, ToolCall) and each.id in told]
+
+
+def plans_of_one_class(effect: str, *, is_async: bool) -> Plan:
+    """Parallel calls, retries, and calls that depend on earlier ones, all of one class."""
+    name = NAMES[effect] + "_async" * is_async
+    # What takes effect without an answer may be tried again only where that is harmless.
+    lost = "lost" if effect in ("read", "idempotent", "keyed") else "plain"
+    return Plan(
+        name=f"{effect}{' async' * is_async}",
+        turns=(
+            ((name, "one"), (name, "flaky two"), (name, "three")),
+            ((name, f"{lost} four"), (name, "five"), (name, "five")) if effect != "unsafe" else ((name, "four"),),
+            ((name, "six"), (name, "one")) if effect == "read" else ((name, "six"),),
+        ),
+    )
+
+
+EVERYTHING = Plan(
+    name="everything",
+    turns=(
+        (("look", "a"), ("put_async", "b"), ("pay", "lost c"), ("book_async", "d"), ("send", "e"), ("pay_async", "f")),
+        (("send_alone", "g"), ("pay", "flaky h"), ("book", "flaky i")),
+        (("helper", "do it"), ("send_async", "j"), ("look_async", "lost k")),
+        (("send", "l"), ("pay_async", "m")),
+    ),
+    finish=True,
+    asked=frozenset({"send_alone"}),
+    helpers={
+        "helper": Plan(
+            name="helper",
+            turns=((("pay", "helper a"), ("send", "helper b")), (("book", "helper c"),)),
+        )
+    },
+)
+
+STUBBORN = Plan(
+    name="stubborn, allowed",
+    turns=((("send", "a"), ("pay", "b"), ("send_async", "c")), (("send_alone", "d"),)),
+    is_stubborn=True,
+)
+
+REFUSED = Plan(
+    name="stubborn, refused",
+    turns=((("send", "a"), ("look_async", "b")), (("send_alone", "c"),)),
+    is_stubborn=True,
+    grant=False,
+)
+
+CONSENT = Plan(
+    name="consent at once",
+    turns=((("send", "a"), ("pay", "b"), ("look", "c")), (("pay_async", "d"), ("send_alone", "e"))),
+    asked=frozenset({"send", "pay", "pay_async", "send_alone"}),
+    consent="at once",
+)
+
+CONSENT_LATER = Plan(
+    name="consent later",
+    turns=((("look", "a"), ("send", "b"), ("pay", "c"), ("put", "d")), (("send_alone", "e"), ("pay_async", "f"))),
+    asked=frozenset({"send", "pay", "send_alone"}),
+    finish=True,
+)
+
+NESTED = Plan(
+    name="nested",
+    turns=((("helper_one", "first"), ("helper_two", "second")), (("pay", "a"),), (("helper_one", "third"),)),
+    helpers={
+        "helper_one": Plan(
+            name="helper one",
+            turns=((("pay_async", "one a {prompt}"), ("book", "one b {prompt}")), (("send", "one c {prompt}"),)),
+            finish=True,
+        ),
+        "helper_two": Plan(
+            name="helper two",
+            turns=((("send_alone", "two a"), ("look", "two b")),),
+            asked=frozenset({"send_alone"}),
+        ),
+    },
+)
+
+ELSEWHERE = Plan(
+    name="fallback",
+    turns=(
+        (("pay_elsewhere", "shut a"), ("book_elsewhere", "shut b"), ("pay_elsewhere", "c")),
+        (("pay_elsewhere", "flaky d"), ("book_elsewhere", "flaky e"), ("book_elsewhere", "f")),
+    ),
+)
+
+PLANS = (
+    *(plans_of_one_class(effect, is_async=is_async) for effect in NAMES for is_async in (False, True)),
+    EVERYTHING,
+    STUBBORN,
+    REFUSED,
+    CONSENT,
+    CONSENT_LATER,
+    NESTED,
+    ELSEWHERE,
+)
+
+MEETING = Plan(name="meeting", turns=((("pay", "a"),), (("meet", ""), ("send", "b"), ("pay", "c"))))
+
+BY_NAME = {plan.name: plan for plan in (*PLANS, MEETING)}
+
+
+def effects_of(plan: Plan, prompt: str = "") -> Counter[str]:
+    """How often each operation takes effect if nothing goes wrong, nested runs included."""
+    effects: Counter[str] = Counter()
+    for name, operation in (item for turn in plan.turns for item in turn):
+        if name in plan.helpers:
+            effects += effects_of(plan.helpers[name], operation)
+        elif not name.startswith(("look", "meet")):
+            effects[_filled(operation, prompt)] += 1
+    return effects
+
+
+def _filled(operation: str, prompt: str) -> str:
+    return operation.replace("{prompt}", prompt)

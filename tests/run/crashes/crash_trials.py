@@ -1,0 +1,221 @@
+"""Trials: a run whose processes die one after the other, until one of them brings it to its end.
+
+Everything that can be seen of it is kept: what each process said, the journal after each death, and what the world
+outside was asked for. Deliberately not here: judging it (`crash_checks`).
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from random import Random
+from types import TracebackType
+from typing import Any, Final, Self
+
+from crash_plans import Plan
+from effect_client import RunningEffectServer
+
+from wieldy.core.errors import JournalError
+from wieldy.core.ports import Entry
+from wieldy.run.journal import SqliteJournal
+
+MOST_LIVES: Final = 60
+"""A run that has not ended after so many processes goes round in circles."""
+
+Snapshot = dict[str, Sequence[Entry]]
+"""The entries of each run, the oldest run first."""
+
+_numbers = count()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Death:
+    """How a process is to die: by its own hand at a boundary, or by its parent's after some time."""
+
+    moment: str | None = None
+    number: int = 0
+    after_s: float | None = None
+
+    def __str__(self) -> str:
+        if self.moment is None:
+            return f"after {(self.after_s or 0) * 1000:.1f} ms"
+        where = {"before": "before append", "after": "after append", "effect": "after effect"}
+        return f"{where[self.moment]} {self.number}"
+
+    @property
+    def job(self) -> dict[str, Any]:
+        """As the worker reads it."""
+        if self.moment is None:
+            return {"kill_after_s": self.after_s}
+        return {"fate": {"moment": self.moment, "number": self.number}}
+
+
+@dataclass(kw_only=True)
+class Life:
+    """One process, from its start to its end.
+
+    Attributes:
+        told: What it said at its end; None if it was killed.
+        journal: As it was left.
+    """
+
+    death: Death | None
+    pid: int
+    is_killed: bool
+    is_hung: bool
+    told: dict[str, Any] | None
+    journal: Snapshot
+    duration_s: float
+
+
+@dataclass(kw_only=True)
+class Trial:
+    """What was seen of one run.
+
+    Attributes:
+        log: What the world outside was asked for, in order, and what came of it.
+        values: What the idempotent operations have set.
+    """
+
+    plan: Plan
+    lives: list[Life] = field(default_factory=list)
+    log: list[dict[str, Any]] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def kills(self) -> int:
+        """How many of its processes were killed."""
+        return sum(life.is_killed for life in self.lives)
+
+    @property
+    def journal(self) -> Snapshot:
+        """As it is at the end."""
+        return self.lives[-1].journal
+
+
+class Workers:
+    """The process from which workers are forked; ended with the `with` block."""
+
+    def __enter__(self) -> Self:
+        program = Path(__file__).with_name("crash_worker.py")
+        self._process = subprocess.Popen(
+            [sys.executable, "-W", "error", str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.communicate(timeout=30)
+
+    def live(self, *jobs: dict[str, Any]) -> list[dict[str, Any]]:
+        """How the process of each job ended."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(jobs) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Laboratory:
+    """Where trials take place.
+
+    Attributes:
+        folder: For journals, each of which is gone after its trial.
+        delay_s: How long the world outside waits between an effect and its answer.
+    """
+
+    folder: Path
+    workers: Workers
+    outside: RunningEffectServer
+    delay_s: float = 0.001
+
+    def trial(self, plan: Plan, deaths: Iterable[Death | None] = (), **options: Any) -> Trial:
+        """The run of the plan, one process after the other dying as it is told; then as many as it takes."""
+        name = f"{next(_numbers)}"
+        trial, path = Trial(plan=plan), self.folder / f"{name}.db"
+        job = {"journal": str(path), "world": name, "plan": plan.name, "port": self.outside.port, **options}
+        self.outside.ask(name, "delay", seconds=self.delay_s)
+        try:
+            for death in _and_then_none(deaths):
+                trial.lives.append(self._life(job, death, path, name))
+                if self._is_over(trial):
+                    break
+            report = self.outside.ask(name, "report")
+            trial.log, trial.values = report["log"], report["values"]
+            return trial
+        finally:
+            self.outside.ask(name, "forget")
+            for file in self.folder.glob(f"{name}.db*"):
+                file.unlink()
+
+    def _life(self, job: dict[str, Any], death: Death | None, path: Path, name: str) -> Life:
+        started = time.monotonic()
+        (end,) = self.workers.live({**job, **(death.job if death else {})})
+        duration_s = time.monotonic() - started
+        self.outside.ask(name, "quiet")
+        return Life(
+            death=death,
+            pid=end["pid"],
+            is_killed=end["killed"],
+            is_hung=end["hung"],
+            told=end["told"],
+            journal=snapshot(path),
+            duration_s=duration_s,
+        )
+
+    def _is_over(self, trial: Trial) -> bool:
+        last = trial.lives[-1]
+        if last.is_hung or len(trial.lives) >= MOST_LIVES:
+            return True
+        return last.told is not None and last.told.get("stop_reason") != "waiting_for_approval"
+
+
+def snapshot(path: Path) -> Snapshot:
+    """What a journal holds; nothing if its process died before there was one."""
+    try:
+        with SqliteJournal(path, read_only=True) as journal:
+            return {run_id: journal.read(run_id) for run_id in reversed(list(journal.run_ids()))}
+    except JournalError as error:
+        if "There is no journal" in str(error) or "is empty" in str(error):
+            return {}
+        raise
+
+
+def boundaries(reference: Trial) -> Iterator[tuple[Death | None, ...]]:
+    """One death at every boundary of every process of a trial in which nobody was killed.
+
+    A boundary is: before an append takes effect, after it, and between an effect and its outcome.
+    """
+    for index, life in enumerate(reference.lives):
+        counted: dict[str, int] = (life.told or {}).get("counted", {})
+        for moment, times in counted.items():
+            for number in range(1, times + 1):
+                yield (*[None] * index, Death(moment=moment, number=number))
+
+
+def random_deaths(reference: Trial, random: Random) -> tuple[Death, ...]:
+    """Up to four deaths in a row, at any boundary or at any time."""
+    longest_s = max(life.duration_s for life in reference.lives)
+    counted: dict[str, int] = (reference.lives[0].told or {}).get("counted", {})
+    deaths: list[Death] = []
+    for _ in range(random.choice((1, 1, 2, 3, 4))):
+        moment = random.choice(("before", "after", "effect", None, None))
+        if moment is None:
+            deaths.append(Death(after_s=random.uniform(0, longest_s)))
+        else:
+            deaths.append(Death(moment=moment, number=random.randint(1, max(1, counted.get(moment, 1)))))
+    return tuple(deaths)
+
+
+def _and_then_none(deaths: Iterable[Death | None]) -> Iterator[Death | None]:
+    yield from deaths
+    while True:
+        yield None

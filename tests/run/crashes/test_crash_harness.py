@@ -1,0 +1,37 @@
+"""The crash matrix can fail: every wrong recovery that is put in its way is found, under the law that it breaks."""
+
+from __future__ import annotations
+
+import pytest
+from crash_checks import findings
+from crash_plans import BY_NAME, Plan
+from crash_sabotage import SABOTAGES
+from crash_trials import Laboratory, boundaries
+
+CASES = {
+    "repeats unsafe calls": ("unsafe", {"blind", "truth"}),
+    "takes new keys": ("keyed async", {"duplicate"}),
+    "asks nobody": ("reconcile async", {"duplicate"}),
+    "says that it is done": ("unsafe async", {"truth"}),
+    "says that nothing is known": ("keyed", {"truth", "lost"}),
+    "keeps intents in memory": ("unsafe async", {"blind", "intent"}),
+    "mixes up results": ("everything", {"history"}),
+    "runs finished calls again": ("idempotent", {"lost"}),
+}
+
+
+def test_every_sabotage_but_the_one_of_leases_is_tried_here() -> None:
+    assert {*CASES, "grants every lease"} == set(SABOTAGES)
+
+
+@pytest.mark.parametrize("sabotage", CASES)
+def test_a_wrong_recovery_is_found(sabotage: str, laboratory: Laboratory) -> None:
+    name, laws = CASES[sabotage]
+    plan: Plan = BY_NAME[name]
+    reference = laboratory.trial(plan)
+    broken: set[str] = set()
+    for deaths in boundaries(reference):
+        broken |= {each.law for each in findings(laboratory.trial(plan, deaths, sabotage=sabotage), reference)}
+        if laws <= broken:
+            return
+    pytest.fail(f"nothing of {sorted(laws - broken)} was found, only {sorted(broken)}")

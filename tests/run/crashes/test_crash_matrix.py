@@ -1,0 +1,58 @@
+"""Whatever is killed when, nothing is done twice, nothing is lost, and nobody is told what is not so: the short form.
+
+`scripts/crash_matrix.py` is the long one: all plans, all boundaries, and many random times.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from crash_checks import Finding, findings
+from crash_plans import EVERYTHING, PLANS, Plan, effects_of
+from crash_trials import Laboratory, Trial, boundaries, random_deaths
+
+
+@pytest.fixture(scope="module")
+def references(laboratory: Laboratory) -> dict[str, Trial]:
+    """Each plan as it goes when nobody is killed."""
+    return {plan.name: laboratory.trial(plan) for plan in PLANS}
+
+
+def told(found: list[Finding], deaths: object) -> str:
+    return "\n".join([f"killed {deaths}", *map(str, found)])
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
+def test_a_run_that_nobody_kills_keeps_every_law(plan: Plan, references: dict[str, Trial]) -> None:
+    reference = references[plan.name]
+    assert findings(reference, reference) == []
+    happened = [act["operation"] for act in reference.log if act.get("took_effect")]
+    assert set(happened) == set(effects_of(plan))
+    assert reference.kills == 0
+
+
+@pytest.mark.parametrize("plan", [EVERYTHING], ids=lambda plan: plan.name)
+def test_a_process_may_die_at_any_boundary(plan: Plan, laboratory: Laboratory, references: dict[str, Trial]) -> None:
+    reference = references[plan.name]
+    all_deaths = list(boundaries(reference))
+    assert len(all_deaths) > 60
+    for deaths in all_deaths:
+        trial = laboratory.trial(plan, deaths)
+        assert trial.kills == 1
+        found = findings(trial, reference)
+        assert not found, told(found, [str(death) for death in deaths])
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.name)
+def test_processes_may_die_at_any_time_one_after_the_other(
+    plan: Plan, laboratory: Laboratory, references: dict[str, Trial]
+) -> None:
+    random, kills = Random(plan.name), 0
+    for _ in range(5):
+        deaths = random_deaths(references[plan.name], random)
+        trial = laboratory.trial(plan, deaths)
+        found = findings(trial, references[plan.name])
+        assert not found, told(found, [str(death) for death in deaths])
+        kills += trial.kills
+    assert kills
