@@ -10,8 +10,9 @@ Deliberately not here: deciding anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from msgspec.structs import replace
 
 from wieldy.core.calls import ToolCall
 from wieldy.core.errors import JournalError

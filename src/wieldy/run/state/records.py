@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from msgspec import Struct
+
 from wieldy.core.limits import StopReason, Usage
 
 if TYPE_CHECKING:
@@ -35,9 +37,10 @@ class FailedAttempt:
     wait_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallState:
+class CallState(Struct, frozen=True, kw_only=True):
     """What is known of one call.
+
+    Every entry about a call makes a new one; a dataclass with as many fields would take a hundred times as long.
 
     Attributes:
         turn: The turn in which the model asked for it.
