@@ -14,6 +14,8 @@ import pytest
 from wieldy.core.ports import Journal
 from wieldy.run.journal import MemoryJournal, PostgresJournal, SqliteJournal, open_journal
 
+sys.path.insert(0, str(Path(__file__).parent))  # the modules that these tests share; there are no packages in tests
+
 KINDS = ("memory", "sqlite", "postgres")
 
 _numbers = itertools.count()

@@ -7,6 +7,7 @@ the number of the format; where it is higher than what this version knows, nothi
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 
 from wieldy.core.errors import JournalError
@@ -72,11 +73,7 @@ def prepare(connection: psycopg.Connection[tuple[Any, ...]], address: str, *, re
     if read_only:
         connection.execute("SET default_transaction_read_only = on")
     elif _format(connection) is None:
-        with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", [_SCHEMA_LOCK])
-            if _format(connection) is None:  # asked again: another process may have been first
-                connection.execute(_SCHEMA)
-                connection.execute("INSERT INTO wieldy_journal VALUES (%s)", [FORMAT_VERSION])
+        _make(connection)
     version = _format(connection)
     if version is None:
         raise JournalError(f"There is no journal at {address}. Name the database that the run was written to.")
@@ -85,6 +82,16 @@ def prepare(connection: psycopg.Connection[tuple[Any, ...]], address: str, *, re
             f"The journal {address} has format {version}; this version of Wieldy knows formats up to {FORMAT_VERSION}. "
             "Upgrade Wieldy, or use another database. Nothing was changed."
         )
+
+
+def _make(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    from psycopg.errors import DuplicateTable  # an optional package  # noqa: PLC0415
+
+    # One process after the other, so that the second is told of the table and not of the server's own catalogue.
+    with suppress(DuplicateTable), connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", [_SCHEMA_LOCK])
+        connection.execute(_SCHEMA)
+        connection.execute("INSERT INTO wieldy_journal VALUES (%s)", [FORMAT_VERSION])
 
 
 def _format(connection: psycopg.Connection[tuple[Any, ...]]) -> int | None:

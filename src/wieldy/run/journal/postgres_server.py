@@ -42,6 +42,7 @@ _WORDS: Final = {
     "08": "cannot be reached. Check that the server runs, and the host, user, password and database of the URL",
     "28": "does not accept this user or password. Correct them in the URL",
     "3D000": "has no such database. Create it (`createdb`), or name another one in the URL",
+    "3F000": "has no schema for its tables that this user may use. Create one, or name it in the user's search_path",
     "42501": "does not let this user do that. Let it SELECT and INSERT, change its leases, and CREATE the first time",
     "25006": "can only be read: it is a standby, or a read-only session. Name the primary server in the URL",
     "53100": "cannot be written: the server's disk is full. Make room; what was written before is kept",
@@ -126,7 +127,7 @@ class Server:
         code = error.sqlstate or ("08" if self._connection is None or self._connection.closed else "")
         fitting = [beginning for beginning in _WORDS if code.startswith(beginning)]
         words = _WORDS[max(fitting, key=len)] if fitting else "cannot be used"
-        said = " ".join(str(error).split())
+        said = " ".join((error.diag.message_primary or str(error)).split())
         return JournalError(f"The journal {self.address} {words}. (PostgreSQL: {said})")
 
     def _check(self) -> None:
