@@ -68,11 +68,13 @@ class Shaper:
             trust=presented.trust or step.tool.trust,
         )
         cutting = cut(words.text, limit_bytes=self._rules.limit_bytes)
-        summary = None if cutting is None else await summarised(step.call, words.text, self._rules)
+        summary = Summary() if cutting is None else await self._summary(step, words)
+        if summary.text is not None and is_injection_shaped(summary.text):
+            words = replace(words, trust="untrusted")
         parts, remarks = self._kept(presented.parts) if presented.parts else ((), ())
         result = ToolResult(
             tool_call_id=step.call.id,
-            content=_with_notes(self._shown(words, cutting, summary), self._notes(step, presented, remarks)),
+            content=_with_notes(_shown(words, cutting, summary.text), self._notes(step, presented, remarks)),
             # What is cut is kept as text, and nobody needs it twice.
             structured_content=self._structured(presented, words) if cutting is None else None,
             parts=parts,
@@ -83,7 +85,7 @@ class Shaper:
         return Outcome(
             result=result,
             duration_s=duration_s,
-            detail=None if summary is None or summary.detail is None else self.mask(summary.detail),
+            detail=summary.detail,
             whole=None if cutting is None else words.text,
             usage=usage,
         )
@@ -118,7 +120,7 @@ class Shaper:
         cutting = cut(words.text, limit_bytes=self._rules.limit_bytes)
         result = ToolResult(
             tool_call_id=call_id,
-            content=self._shown(words, cutting),
+            content=_shown(words, cutting),
             is_error=True,
             layer=error.layer,
             source=words.source,
@@ -149,19 +151,12 @@ class Shaper:
     def _source(self, source: str) -> str:
         return source if source.isidentifier() and not self._mask else one_line(self.mask(source))
 
-    def _shown(self, words: _Words, cutting: Cut | None, summary: Summary | None = None) -> str:
-        if summary is not None and summary.text is not None and cutting is not None:
-            sentence = (
-                f"[This is a summary of a result of {cutting.length} characters. To read the result itself, call "
-                f'`{READ_RESULT}` with handle "{words.call_id}".]'
-            )
-            text = whole_characters(self.mask(summary.text))
-            if words.trust == "trusted" and is_injection_shaped(text):
-                words = replace(words, trust="untrusted")
-            return f"{sentence}\n{_set_apart(words, text)}"
-        if cutting is None:
-            return _set_apart(words, words.text)
-        return _set_apart(words, cutting.head, cutting.sentence(words.call_id), cutting.tail)
+    async def _summary(self, step: Step, words: _Words) -> Summary:
+        summary = await summarised(step.call, words.text, self._rules)
+        return Summary(
+            text=None if summary.text is None else self.mask(whole_characters(summary.text)),
+            detail=None if summary.detail is None else self.mask(whole_characters(summary.detail)),
+        )
 
     def _structured(self, presented: Presented, words: _Words) -> JsonValue:
         if not self._mask or presented.structured is None:
@@ -196,6 +191,17 @@ class Shaper:
         if step.arguments.repairs:
             notes.append(f"Your arguments were changed to fit: {'; '.join(step.arguments.repairs)}.")
         return notes
+
+
+def _shown(words: _Words, cutting: Cut | None, summary: str | None = None) -> str:
+    if cutting is None:
+        return _set_apart(words, words.text)
+    if summary is None:
+        return _set_apart(words, cutting.head, cutting.sentence(words.call_id), cutting.tail)
+    return (
+        f"[This is a summary of a result of {cutting.length} characters. To read the result itself, call "
+        f'`{READ_RESULT}` with handle "{words.call_id}".]\n{_set_apart(words, summary)}'
+    )
 
 
 def _set_apart(words: _Words, head: str, *rest: str) -> str:
