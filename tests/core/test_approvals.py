@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from wieldy.core.approvals import Approval, ApprovalRequest, is_valid
@@ -36,11 +36,13 @@ REQUEST = ApprovalRequest(
 )
 
 
+@settings(deadline=None)
 @given(requests, answers)
 def test_an_answer_counts_for_the_request_that_was_shown(request: ApprovalRequest, answer: Any) -> None:
     assert is_valid(answer(request), request, now=-1)
 
 
+@settings(deadline=None)
 @given(requests, answers, st.data())
 def test_any_other_run_call_tool_arguments_reason_or_expiry_is_another_request(
     request: ApprovalRequest, answer: Any, data: st.DataObject
@@ -51,6 +53,7 @@ def test_any_other_run_call_tool_arguments_reason_or_expiry_is_another_request(
     assert not is_valid(answer(request), other, now=-1)
 
 
+@settings(deadline=None)
 @given(requests, answers, st.data())
 def test_a_changed_value_inside_the_arguments_is_another_request(
     request: ApprovalRequest, answer: Any, data: st.DataObject
@@ -63,6 +66,7 @@ def test_a_changed_value_inside_the_arguments_is_another_request(
     assert not is_valid(answer(request), other, now=-1)
 
 
+@settings(deadline=None)
 @given(requests, st.floats(min_value=0, max_value=1e12), answers)
 def test_an_answer_counts_until_its_time_is_over(request: ApprovalRequest, expires: float, answer: Any) -> None:
     request = replace(request, expires=expires)
@@ -71,6 +75,7 @@ def test_an_answer_counts_until_its_time_is_over(request: ApprovalRequest, expir
     assert is_valid(answer(request), request, now=expires - 1)
 
 
+@settings(deadline=None)
 @given(requests, requests)
 def test_a_yes_to_one_call_is_none_to_another(one: ApprovalRequest, other: ApprovalRequest) -> None:
     assume(one.call_id != other.call_id)
@@ -79,6 +84,7 @@ def test_a_yes_to_one_call_is_none_to_another(one: ApprovalRequest, other: Appro
     assert not is_valid(replace(one.approve(by="anna"), call_id=other.call_id), other, now=-1)
 
 
+@settings(deadline=None)
 @given(requests)
 def test_the_digest_does_not_depend_on_the_order_of_arguments_or_on_a_journal(request: ApprovalRequest) -> None:
     turned = replace(request, arguments=dict(reversed(request.arguments.items())))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wieldy.core.errors import UsageError
@@ -35,11 +35,13 @@ def test_nobody_may_anything_unless_it_was_said() -> None:
     assert not Principal(name="anna").may("orders:read")
 
 
+@settings(deadline=None)
 @given(st.sets(names), names)
 def test_without_a_star_exactly_the_named_ones_are_held(held: set[str], asked: str) -> None:
     assert Principal(name="anna", permissions=held).may(asked) is (asked in held)
 
 
+@settings(deadline=None)
 @given(st.sets(names), names, names)
 def test_more_permissions_never_take_one_away(held: set[str], more: str, asked: str) -> None:
     if Principal(name="anna", permissions=held).may(asked):

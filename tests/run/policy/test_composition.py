@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wieldy.core.calls import ToolAnnotations, ToolCall
@@ -69,6 +69,7 @@ def saying(decision: Decision, *, later: bool) -> Policy:
     return policy if later else lambda proposal: decision
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(decisions, st.booleans()), min_size=1, max_size=4))
 def test_the_strictest_of_several_decisions_is_taken(given_: list[tuple[Decision, bool]]) -> None:
     import anyio

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wieldy.core.errors import UsageError
@@ -59,6 +59,7 @@ conditions: st.SearchStrategy[Condition] = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(conditions, values)
 def test_a_condition_that_was_written_and_read_again_holds_of_the_same_values(condition: Any, value: Any) -> None:
     again = read_condition(json.loads(json.dumps(condition.to_dict())))
@@ -66,6 +67,7 @@ def test_a_condition_that_was_written_and_read_again_holds_of_the_same_values(co
     assert again.holds(value) is condition.holds(value)
 
 
+@settings(deadline=None)
 @given(conditions, conditions, values)
 def test_or_and_and_not_are_what_they_are_everywhere(one: Condition, other: Condition, value: Any) -> None:
     assert (one | other).holds(value) is (one.holds(value) or other.holds(value))
@@ -73,6 +75,7 @@ def test_or_and_and_not_are_what_they_are_everywhere(one: Condition, other: Cond
     assert (~one).holds(value) is not one.holds(value)
 
 
+@settings(deadline=None)
 @given(values)
 def test_a_value_equals_itself_and_what_a_journal_makes_of_it(value: Any) -> None:
     assert equals(value).holds(value)
@@ -80,11 +83,13 @@ def test_a_value_equals_itself_and_what_a_journal_makes_of_it(value: Any) -> Non
     assert one_of("other", value).holds(value)
 
 
+@settings(deadline=None)
 @given(st.none() | st.booleans() | numbers | texts)
 def test_a_plain_value_means_equals(value: Any) -> None:
     assert read_condition(value).holds(value)
 
 
+@settings(deadline=None)
 @given(numbers, numbers)
 def test_numbers_are_compared_as_numbers_also_where_they_are_written_as_text(limit: float, number: float) -> None:
     spelled = repr(number)

@@ -121,7 +121,7 @@ proposals = st.builds(
 )
 
 
-@settings(max_examples=300)
+@settings(deadline=None, max_examples=300)
 @given(st.lists(rules, min_size=2, max_size=5), proposals)
 def test_an_unreachable_rule_never_decides(several: list[Rule], proposal: Proposal) -> None:
     policy = Rules(several)

@@ -6,7 +6,7 @@ import tomllib
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wieldy.core.errors import UsageError
@@ -115,6 +115,7 @@ data = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(data | st.fixed_dictionaries({"rules": st.lists(st.dictionaries(keys, data), max_size=2)}))
 def test_nothing_that_json_can_say_is_more_than_a_usage_error(given_data: Any) -> None:
     try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wieldy.core.errors import UsageError
@@ -20,11 +20,13 @@ values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(min_size=1), min_size=1).map(tuple))
 def test_a_path_that_was_written_is_read_as_it_was(path: tuple[str, ...]) -> None:
     assert read_path(render_path(path)) == path
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(min_size=1, max_size=4), values, max_size=3))
 def test_every_leaf_lies_where_its_path_says(arguments: dict[str, Any]) -> None:
     for path, value in leaves(arguments):
@@ -124,6 +126,7 @@ def test_where_several_kinds_of_object_would_do_nothing_is_guessed() -> None:
     assert filled["pay"] == {"kind": "cash"}
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=4), values, max_size=3))
 def test_arguments_that_no_schema_knows_are_kept(arguments: dict[str, Any]) -> None:
     assert with_defaults(arguments, {}) == arguments

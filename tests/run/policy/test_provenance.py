@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from wieldy.core.calls import ToolCall, ToolResult
@@ -34,6 +34,7 @@ def is_quoted(value: Any, content: str, **more: Any) -> bool:
     return bool(quotes({"x": value}, [result(content, **more)]))
 
 
+@settings(deadline=None)
 @given(st.lists(words, min_size=1, max_size=4), st.text(max_size=40), st.text(max_size=40), st.data())
 def test_a_text_is_found_whatever_its_capitals_and_spaces(
     parts: list[str], before: str, after: str, data: st.DataObject
@@ -45,12 +46,14 @@ def test_a_text_is_found_whatever_its_capitals_and_spaces(
     assert is_quoted(" ".join(parts), f"{before} {written} {after}")
 
 
+@settings(deadline=None)
 @given(words, st.text(max_size=40))
 def test_a_text_that_stands_nowhere_is_not_found(word: str, content: str) -> None:
     assume(word not in content.casefold())
     assert not is_quoted(word + "l", content.replace("l", ""))
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=100, max_value=10**12))
 def test_a_number_is_found_however_it_is_written(number: int) -> None:
     for written in (f"{number}", f"{number:,}", f"{number:,}".replace(",", "."), f"{number:,}".replace(",", " "),
@@ -62,6 +65,7 @@ def test_a_number_is_found_however_it_is_written(number: int) -> None:
         assert is_quoted(str(number), content)
 
 
+@settings(deadline=None)
 @given(st.decimals(min_value=10, max_value=10**6, places=2))
 def test_an_amount_is_found_with_a_point_and_with_a_comma(amount: Decimal) -> None:
     assume(amount * 10 % 10)
@@ -156,6 +160,7 @@ def test_without_untrusted_results_there_is_nothing_to_say() -> None:
     assert provenance_of(Proposal(run_id="r", call=call, tool=send, messages=messages)) == Provenance()
 
 
+@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wieldy.core.calls import ToolAnnotations, ToolCall, ToolResult
@@ -112,6 +112,7 @@ proposals = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(rule_lists, rule_lists, decisions, decisions, proposals)
 def test_what_stands_after_the_first_match_changes_nothing(
     rules: list[Rule], others: list[Rule], default: Decision, other: Decision, proposal: Proposal
@@ -126,12 +127,14 @@ def test_what_stands_after_the_first_match_changes_nothing(
         assert Rules([*rules, *others], default=other)(proposal) == Rules(others, default=other)(proposal)
 
 
+@settings(deadline=None)
 @given(rule_lists, decisions, proposals)
 def test_the_same_proposal_is_decided_in_the_same_way(rules: list[Rule], default: Decision, proposal: Proposal) -> None:
     policy = Rules(rules, default=default)
     assert policy(proposal) == policy(proposal) == Rules(rules, default=default)(replace(proposal))
 
 
+@settings(deadline=None)
 @given(rule_lists, decisions, proposals)
 def test_rules_that_were_written_and_read_again_decide_equally(
     rules: list[Rule], default: Decision, proposal: Proposal
@@ -142,6 +145,7 @@ def test_rules_that_were_written_and_read_again_decide_equally(
     assert again(proposal) == policy(proposal)
 
 
+@settings(deadline=None)
 @given(criteria, criteria, decisions, proposals)
 def test_a_rule_that_names_more_matches_less(
     some: dict[str, Any], more: dict[str, Any], decision: Decision, proposal: Proposal
