@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from wieldy import Agent, MemoryJournal
-from wieldy.apps.cli.deciders import user_name
 from wieldy.core.ports import Draft
 from wieldy.run.journal import SqliteJournal, kinds
 from wieldy.testing import ScriptedModel, text
@@ -134,9 +133,9 @@ def test_machines_read_what_waits_and_each_call_again_when_the_run_goes_on(
     last = rested[-1]
     assert (last["type"], last["stop_reason"], last["text"]) == ("finished", "waiting_for_approval", "")
     assert last["waiting"] == [{key: value for key, value in waiting.items() if key not in ("type", "id")}]
-    [approved] = lines_of(wieldy("approve", "last", waiting["id"], "--json"))
+    [approved] = lines_of(wieldy("approve", "last", waiting["id"], "--json", LOGNAME="alice"))
     assert (approved["is_granted"], approved["digest"], approved["left"]) == (True, waiting["digest"], 0)
-    assert approved["by"] == user_name()
+    assert approved["by"] == "alice"
 
     events = lines_of(wieldy("resume", approved["resume"], "--json"))
 
@@ -204,7 +203,7 @@ def test_at_a_terminal_one_is_asked_when_a_run_that_rests_is_resumed(
     server = serve([REFUND, "Refunded."])
     wieldy("run", "Refund", "--model", server.model, "--tools", shop, "--pause")
 
-    session = at_terminal("resume", "last")
+    session = at_terminal("resume", "last", LOGNAME="alice")
     session.wait_for("Run it? [y/N] ")
     session.type("y\n")
 
@@ -213,7 +212,7 @@ def test_at_a_terminal_one_is_asked_when_a_run_that_rests_is_resumed(
     assert "refunded 17" in session.output
     entries = lines_of(wieldy("show", "last", "--json"))
     [approval] = [entry["data"] for entry in entries if entry["kind"] == "approval"]
-    assert (approval["is_granted"], approval["by"]) == (True, user_name())
+    assert (approval["is_granted"], approval["by"]) == (True, "alice")
 
 
 def test_pause_asks_nobody_also_at_a_terminal(

@@ -194,8 +194,10 @@ def test_wrong_usage_ends_with_2_and_says_what_is_right(wieldy: Callable[..., Re
     assert_refused(wieldy("run", "x", "--tools", "broken.py"), "broken.py:1: invalid syntax", code=2)
     assert_refused(wieldy("run", "x", "--turns", "0"), "--turns", code=2)
     assert_refused(wieldy("run", "x", "--actions", "code"), "'calls', 'react', 'json'", code=2)
-    assert_refused(wieldy("run", "x", "--model", "http://127.0.0.1:9/v1#m", "--time", "-1"), "wall_time_s", code=2)
-    assert_refused(wieldy("run", "x", "--model", "http://127.0.0.1:9/v1#m", "--cost", "1"), "price", code=2)
+    assert_refused(wieldy("run", "x", "--model", "http://127.0.0.1:9/v1#m", "--time", "-1"), "--time", code=2)
+    assert_refused(
+        wieldy("run", "x", "--model", "http://127.0.0.1:9/v1#m", "--cost", "1"), "--cost needs the price", code=2
+    )
     assert_refused(wieldy("rum", "x"), "Did you mean 'run'", code=2)
 
 

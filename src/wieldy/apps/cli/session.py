@@ -25,10 +25,12 @@ from wieldy.apps.cli.next_commands import NextCommands
 from wieldy.apps.cli.recipe import Recipe
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.tools_file import load_tools
+from wieldy.apps.cli.untrusted import one_line
 from wieldy.core.errors import RunError, UsageError
 from wieldy.core.events import CallFinished, RunEvent, RunFinished, RunResult, RunStarted
 from wieldy.run.executor import first_of
 from wieldy.run.policy import allow_all
+from wieldy.run.prices import PRICES, price_of
 from wieldy.run.state import CallState, fold
 from wieldy.tools import Toolset
 
@@ -130,6 +132,7 @@ class Session:
             actions=recipe.actions,
             metadata=recipe.to_metadata(),
         )
+        _check_price(recipe, agent.model.name)
         # Last, because it may take minutes and everything else that can be wrong is known by then.
         if recipe.model.strip().lower() == "local":
             fetch_embedded()
@@ -234,6 +237,15 @@ async def _stream(agent: Agent, begin: Begin, watched: _Watched) -> None:
     async with aclosing(begin(agent)) as events:
         async for event in events:
             watched.show(event)
+
+
+def _check_price(recipe: Recipe, model_name: str) -> None:
+    # A run would refuse as well, but in the words of a program.
+    if recipe.limits.cost_usd is not None and price_of(PRICES, model_name) is None:
+        raise UsageError(
+            f"--cost needs the price of {one_line(model_name, limit=100)}, which is not known. Leave --cost out; a "
+            "program can name prices: Agent(prices=...)."
+        )
 
 
 def _is_of_tool(call: CallState) -> bool:
