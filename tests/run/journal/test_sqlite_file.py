@@ -222,6 +222,18 @@ def test_a_file_that_vanishes_is_noticed_before_anything_is_lost(tmp_path: Path)
         assert len(journal.read("r")) == 2
 
 
+def test_a_relative_path_names_the_same_file_also_from_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with SqliteJournal("j.db") as journal:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        journal.append("r", Draft("k", {}))
+        assert len(journal.read("r")) == 1
+    assert [file.name for file in tmp_path.rglob("*.db")] == ["j.db"]
+
+
 def test_a_file_that_was_replaced_by_another_is_not_taken_for_it(tmp_path: Path) -> None:
     path, other = tmp_path / "j.db", tmp_path / "other.db"
     SqliteJournal(other).close()

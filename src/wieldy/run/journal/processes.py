@@ -10,6 +10,7 @@ import os
 import socket
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 
@@ -36,7 +37,12 @@ class Process:
 
 def this_process() -> Process:
     """The process that asks; a forked one is another."""
-    pid, host = os.getpid(), socket.gethostname()
+    return _process(os.getpid())
+
+
+@lru_cache(maxsize=1)  # asked for every lease, and takes four system calls
+def _process(pid: int) -> Process:
+    host = socket.gethostname()
     return Process(host=host, place=_place(host), pid=pid, started=_state_and_start(pid)[1])
 
 

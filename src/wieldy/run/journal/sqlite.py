@@ -90,7 +90,9 @@ class SqliteJournal:
             connections = (self._writer, self._reader)
         self._close = weakref.finalize(self, _close_all, connections, self._pid)
         self._format = check_format(self.path, self._reader)
-        self._file = _identity(self.path)
+        # The same file also if the process goes to another folder.
+        self._place = os.fspath(self.path.absolute())
+        self._file = _identity(self._place)
 
     @property
     def durability(self) -> Durability:
@@ -162,13 +164,15 @@ class SqliteJournal:
         writer = self._writable()
         bytes_from_name(run_id)
         try:
-            with self._writing, transaction(writer):
-                held, now = find_claim(writer, run_id), self._clock()
-                if held is not None and not is_free(held, now=now):
-                    raise busy(held)
-                claim = new_claim(run_id, now=now)
-                lease = HeldLease(self, claim)
-                put_claim(writer, claim)
+            with self._writing:
+                self._set_synchronous(writer, is_full=False)  # no claim outlives the machine
+                with transaction(writer):
+                    held, now = find_claim(writer, run_id), self._clock()
+                    if held is not None and not is_free(held, now=now):
+                        raise busy(held)
+                    claim = new_claim(run_id, now=now)
+                    lease = HeldLease(self, claim)
+                    put_claim(writer, claim)
         except sqlite3.Error as error:
             raise journal_error(self.path, error) from error
         return lease
@@ -201,6 +205,7 @@ class SqliteJournal:
         writer = self._writable()
         try:
             with self._writing:
+                self._set_synchronous(writer, is_full=False)
                 if renew_claim(writer, claim, now=self._clock()):
                     return
                 taken_by = find_claim(writer, claim.run_id)
@@ -217,6 +222,7 @@ class SqliteJournal:
         writer = self._writable()
         try:
             with self._writing:
+                self._set_synchronous(writer, is_full=False)
                 drop_claim(writer, claim)
         except sqlite3.Error as error:
             raise journal_error(self.path, error) from error
@@ -265,7 +271,7 @@ class SqliteJournal:
                 "Open it again in the new process."
             )
         # What is written to a file that was removed is lost, and SQLite does not notice.
-        if self._close.alive and _identity(self.path) != self._file:
+        if self._close.alive and _identity(self._place) != self._file:
             raise JournalError(
                 f"The journal {self.path} was removed or replaced while it was in use. Put the file back, or open the "
                 "new one; nothing was written."
@@ -304,9 +310,9 @@ def _chained(run_id: str, rows: Sequence[tuple[Any, ...]]) -> list[Entry]:
     return entries
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _identity(path: str) -> tuple[int, int] | None:
     try:
-        status = os.stat(path)  # noqa: PTH116 -- once per append, and a path's own method takes three times as long
+        status = os.stat(path)  # noqa: PTH116  # before each append, where a path's own method would take three times as long
     except OSError:
         return None
     return status.st_dev, status.st_ino
