@@ -20,6 +20,7 @@ from wieldy.run.actions.retelling import Retelling
 from wieldy.run.journal import MemoryJournal
 from wieldy.run.loop import RunRequest, run
 from wieldy.testing import ScriptedModel, call, reasoning, text
+from wieldy.testing.scripted import Item
 from wieldy.tools import Toolset, tool
 
 pytestmark = pytest.mark.anyio
@@ -232,34 +233,30 @@ def happened(result: RunResult) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("name", ["react", "json", "markers"])
+@every_format
 @settings(deadline=None, max_examples=30)
-@given(data=st.data())
-async def test_a_run_in_text_does_what_a_run_by_calls_does(name: str, data: st.DataObject) -> None:
-    turns = data.draw(st.lists(calls(least=1), max_size=3))
-    answer = data.draw(WORDS)
-    thoughts = [[] if name == "markers" else [reasoning(data.draw(WORDS))] for _ in range(len(turns) + 1)]
-    native = [
-        *([*thought, *(call(made.name, made.arguments) for made in turn)] for thought, turn in zip(thoughts, turns)),  # noqa: B905
-        [*thoughts[-1], text(answer)],
-    ]
+@given(turns=st.lists(st.tuples(WORDS, calls(least=1)), max_size=3), last=st.tuples(WORDS, WORDS))
+async def test_a_run_in_text_does_what_a_run_by_calls_does(
+    name: str, turns: list[tuple[str, list[ToolCall]]], last: tuple[str, str]
+) -> None:
+    has_thoughts = name != "markers"
+    acting = [Message.assistant(calls=made, reasoning=thought * has_thoughts) for thought, made in turns]
+    messages = [*acting, Message.assistant(last[0], reasoning=last[1] * has_thoughts)]
     chat_format = formats.get(name)
-    written = [
-        [
-            text(
-                chat_format.render_reply(
-                    Message.assistant(calls=turn, reasoning="".join(part.text for part in thought)), DEFINITIONS
-                )
-            )
-        ]
-        for thought, turn in zip(thoughts, turns)  # noqa: B905
-    ]
-    last = Message.assistant(answer, reasoning="".join(part.text for part in thoughts[-1]))
-    with (
-        ScriptedModel(native) as by_calls,
-        ScriptedModel([*written, [text(chat_format.render_reply(last))]]) as in_text,
-    ):
+    written = [[text(chat_format.render_reply(message, DEFINITIONS))] for message in messages]
+    with ScriptedModel(list(map(turn_of, messages))) as by_calls, ScriptedModel(written) as in_text:
         expected = await finished(by_calls)
         result = await finished(TextActions(in_text, chat_format))
     assert happened(result) == happened(expected)
-    assert (result.text, result.stop_reason) == (expected.text, expected.stop_reason) == (answer, "answered")
+    assert (result.text, result.stop_reason) == (expected.text, expected.stop_reason) == (last[0], "answered")
+
+
+def turn_of(message: Message) -> list[Item]:
+    """The message as a script of a model that has calls of its own."""
+    thoughts = [reasoning(message.reasoning)] if message.reasoning else []
+    words = [text(message.text)] if message.text else []
+    return [
+        *thoughts,
+        *words,
+        *(call(made.name, made.arguments) for made in message.calls if isinstance(made, ToolCall)),
+    ]
