@@ -38,8 +38,14 @@ def is_text_file(part: Attachment) -> bool:
 
 
 def size_bytes(part: Attachment) -> int:
-    """How many bytes a `data:` URL carries, about; 0 for others."""
-    return len(part.url) * 3 // 4 if part.url[:5].lower() == "data:" else 0
+    """How many bytes a `data:` URL carries, about where it is not base64; 0 for others."""
+    comma = part.url.find(",") if part.url[:5].lower() == "data:" else -1
+    if comma < 0:
+        return 0
+    payload = len(part.url) - comma - 1
+    if not part.url[:comma].lower().endswith(";base64"):
+        return payload
+    return payload * 3 // 4 - part.url[-2:].count("=")
 
 
 def human_size(size: int) -> str:

@@ -18,6 +18,7 @@ from typing import Final
 
 from wieldy.run.results.injection_shapes import SHAPES, Shape
 from wieldy.run.results.invisible import has_hidden, has_invisible, without_invisible
+from wieldy.tools.present import whole_characters
 
 JUDGED_CHARACTERS: Final = 64 * 1024
 """Of a longer text only as many at its beginning and its end are looked at: more than a model is shown at once."""
@@ -36,7 +37,7 @@ _LETTERS_ONLY: Final = bytes(
     ord(chr(code).lower()) if chr(code) in string.ascii_letters else ord(" ") for code in range(256)
 )
 _LOOK_BACK: Final = 48
-_ESCAPED: Final = re.compile(r"\\(?:[nrt\"'/]|u00[0-7][0-9a-f])")
+_ESCAPED: Final = re.compile(r"\\(?:[nrt\"'/]|u[0-9a-fA-F]{4})")
 _DISGUISED: Final = re.compile("[\uff01-\uff5e\U0001d400-\U0001d7ff]")
 
 
@@ -44,14 +45,14 @@ def is_injection_shaped(text: str) -> bool:
     """Whether the text looks as if it were meant to steer the model that reads it, or hides something from people."""
     if len(text) > 2 * JUDGED_CHARACTERS:
         text = f"{text[:JUDGED_CHARACTERS]}\n{text[-JUDGED_CHARACTERS:]}"
+    if "\\" in text:
+        text = whole_characters(_ESCAPED.sub(_unescaped, text))
     if not text.isascii():
         if has_invisible(text):
             if has_hidden(text):
                 return True
             text = without_invisible(text)
         text = _DISGUISED.sub(_undisguised, text)
-    if "\\" in text:
-        text = _ESCAPED.sub(_unescaped, text)
     words = _WORDS.intersection(text.encode("ascii", "replace").translate(_LETTERS_ONLY).split())
     candidates = [*map(_BY_WORD.__getitem__, words), *_by_text(text)]
     return bool(candidates) and _has_any(text.lower(), candidates)

@@ -96,8 +96,8 @@ _TO_THE_READER: Final = (
         rf"{_READER}(?=\s{{0,2}}(?:$|[:;,!-]|you\b|that\b|please\b|reading\b|process|who\b))",
     ),
     _shape(
-        *("dear", "hello", "hey", "hi"),
-        then=rf"\w+[\s,]{{1,3}}(?:(?:the|my|there)[\s,]{{1,3}})?{_READER}",
+        *("dear", "hello", "hey", "hi", "attention"),
+        then=rf"\w+[\s,:]{{1,3}}(?:(?:the|my|there|all)[\s,]{{1,3}})?{_READER}",
     ),
     _shape(
         *("ai", "llm", "language", "assistant", "chatbot"),
