@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, computed_field
 
 from wieldy.tools import tool
-from wieldy.tools.present import NOTHING, present
+from wieldy.tools.present import NOTHING, Presented, Sourced, present
 
 
 class Weather(BaseModel):
@@ -117,7 +117,8 @@ class Computed(BaseModel):
     ],
 )
 def test_values_are_shown(value: Any, content: str, structured: Any) -> None:
-    assert present(value, None) == (content, structured)
+    presented = present(value, None)
+    assert (presented.text, presented.structured, presented.parts) == (content, structured, ())
 
 
 def circular() -> list[Any]:
@@ -136,10 +137,10 @@ def deep() -> list[Any]:
 @pytest.mark.parametrize("make", [circular, deep, lambda: 10**5000, Broken, lambda: {"a": Broken()}, Computed])
 def test_what_cannot_be_shown_is_said_in_words(make: Callable[[], Any]) -> None:
     value = make()
-    content, structured = present(value, None)
-    assert content.startswith(f"The tool ran, but the {type(value).__name__} that it returned cannot be shown")
-    assert "Traceback" not in content
-    assert structured is None
+    presented = present(value, None)
+    assert presented.text.startswith(f"The tool ran, but the {type(value).__name__} that it returned cannot be shown")
+    assert "Traceback" not in presented.text
+    assert presented.structured is None
 
 
 def test_what_would_have_to_be_run_is_not() -> None:
@@ -147,33 +148,49 @@ def test_what_would_have_to_be_run_is_not() -> None:
 
     coroutine = later()
     for value in (itertools.count(), (x for x in "ab"), map(str, [1]), coroutine):
-        content, structured = present(value, None)
-        assert "instead of a result; it has to return a list or a value" in content
-        assert structured is None
+        presented = present(value, None)
+        assert "instead of a result; it has to return a list or a value" in presented.text
+        assert presented.structured is None
     asyncio.run(coroutine)
 
 
 def test_a_declared_type_decides_what_is_told() -> None:
     adapter = TypeAdapter(Weather)
-    content, structured = present(Secretive(city="Rome", degrees=20), adapter)
-    assert "secret" not in content
-    assert set(structured) == {"city", "degrees", "at"}
+    presented = present(Secretive(city="Rome", degrees=20), adapter)
+    assert "secret" not in presented.text
+    assert set(presented.structured or ()) == {"city", "degrees", "at"}
 
 
 def test_what_is_not_of_the_declared_type_is_shown_as_what_it_is() -> None:
-    assert present(["a", "b"], TypeAdapter(Weather)) == ('["a", "b"]', ["a", "b"])
-    assert present(b"\xff", TypeAdapter(bytes)) == ("The tool returned 1 bytes that are not text.", None)
+    shown = present(["a", "b"], TypeAdapter(Weather))
+    assert shown == Presented(text='["a", "b"]', structured=["a", "b"])
+    assert present(b"\xff", TypeAdapter(bytes)).text == "The tool returned 1 bytes that are not text."
 
 
 def test_none_of_a_tool_that_may_return_none_is_null() -> None:
     @tool
     def find() -> Weather | None: ...
 
-    assert find.present(None) == ("null", None)
+    assert find.present(None).text == "null"
 
 
 def test_a_text_with_an_output_schema_is_structured_too() -> None:
-    assert present("a", TypeAdapter(str)) == ("a", "a")
+    assert present("a", TypeAdapter(str)) == Presented(text="a", structured="a")
+
+
+def test_a_source_goes_with_the_value() -> None:
+    shown = present(Sourced({"a": 1}, source="https://a.example", trust="untrusted"), None)
+    assert shown == Presented(text='{"a": 1}', structured={"a": 1}, source="https://a.example", trust="untrusted")
+
+
+def test_a_tool_may_present_its_result_itself() -> None:
+    shown = Presented(text="three rows", structured={"rows": 3}, note="there are more")
+    assert present(shown, TypeAdapter(Weather)) is shown
+    assert present(Presented(text="a\ud800"), None).text == "a\ufffd"
+
+
+def test_nothing_is_nobodys_word() -> None:
+    assert present(None, None) == Presented(text=NOTHING, trust="trusted")
 
 
 @given(
@@ -190,6 +207,6 @@ def test_a_text_with_an_output_schema_is_structured_too() -> None:
     )
 )
 def test_any_value_becomes_text_and_strict_json(value: Any) -> None:
-    content, structured = present(value, None)
-    content.encode()
-    json.dumps(structured, allow_nan=False).encode()
+    presented = present(value, None)
+    presented.text.encode()
+    json.dumps(presented.structured, allow_nan=False).encode()
