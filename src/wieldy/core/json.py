@@ -8,15 +8,17 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 JsonValue: TypeAlias = "str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None"
 JsonObject: TypeAlias = "dict[str, JsonValue]"
 
+_canonical: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
 
 def canonical_json(value: object) -> str:
     """The same text for equal JSON values: sorted keys, no spaces, no escapes beyond what JSON requires."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _canonical.encode(value)
 
 
 def is_json(value: object) -> bool:

@@ -78,6 +78,8 @@ class CompiledSchema:
 
     def violations(self, value: object) -> tuple[Violation, ...]:
         """Every place where the value does not fit, in the schema's order; empty if and only if it fits."""
+        if self.accepts(value):
+            return ()
         found = tuple(malformed(value))
         if found:
             return found
