@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +45,18 @@ def postgres_url(postgres: Any) -> str:
 
 
 @pytest.fixture(params=KINDS)
-def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
-    """An empty journal whose clock stands still."""
+def open_with(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Callable[[], float]], Any]:
+    """Opens an empty journal with a clock."""
     if request.param == "memory":
-        yield MemoryJournal(clock=lambda: 7.5)
-        return
+        return lambda clock: nullcontext(MemoryJournal(clock=clock))
     name = tmp_path / "runs.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
-    with open_journal(name, clock=lambda: 7.5) as opened:
+    return lambda clock: open_journal(name, clock=clock)
+
+
+@pytest.fixture
+def journal(open_with: Callable[[Callable[[], float]], Any]) -> Iterator[Journal]:
+    """An empty journal whose clock stands still."""
+    with open_with(lambda: 7.5) as opened:
         yield opened
 
 

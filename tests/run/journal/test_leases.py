@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -255,3 +256,16 @@ def test_a_claim_from_another_machine_is_respected_until_it_has_run_out(tmp_path
         now += 1
         assert journal.holder("r") is None
         journal.lease("r").release()
+
+
+@pytest.mark.parametrize(("column", "value"), [("pid", "abc"), ("renewed", "x"), ("token", b"1"), ("since", "never")])
+def test_a_claim_that_is_damaged_is_none(tmp_path: Path, column: str, value: object) -> None:
+    with SqliteJournal(tmp_path / "j.db") as journal:
+        lease = journal.lease("r")
+        connection = sqlite3.connect(tmp_path / "j.db")
+        connection.execute(f"UPDATE leases SET {column} = ?", (value,))
+        connection.commit()
+        connection.close()
+        assert journal.holder("r") is None
+        journal.lease("r").release()
+        lease.release()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 
 import pytest
 
@@ -9,6 +10,8 @@ from wieldy.core.errors import JournalConflictError, JournalError
 from wieldy.core.json import JsonObject
 from wieldy.core.ports import Draft, Journal
 from wieldy.run.journal import verify
+
+OpenWith = Callable[[Callable[[], float]], AbstractContextManager[Journal]]
 
 
 def test_entries_are_numbered_within_their_run_and_read_in_order(journal: Journal) -> None:
@@ -28,7 +31,7 @@ def test_several_drafts_become_entries_in_their_order_and_are_read_from_where_on
     second = journal.append("r", Draft("d", {}), is_intent=True)
     everything = [*first, *second]
     assert [entry.sequence for entry in everything] == [0, 1, 2, 3]
-    for start in range(6):
+    for start in (*range(6), 2**70):
         assert list(journal.read("r", start=start)) == everything[start:]
     assert list(journal.read("r", start=-1)) == everything
 
@@ -89,6 +92,12 @@ for _ in range(100_000):
     DEEP = [DEEP]
 
 
+def test_data_that_are_no_object_are_refused_and_nothing_is_written(journal: Journal) -> None:
+    with pytest.raises(JournalError, match="not JSON"):
+        journal.append("r", Draft("k", [1]))  # type: ignore[arg-type]
+    assert list(journal.read("r")) == []
+
+
 @pytest.mark.parametrize("value", [object(), DEEP, 10**5000], ids=["an object", "too deep", "too many digits"])
 def test_data_that_is_not_json_is_refused_and_nothing_is_written(journal: Journal, value: object) -> None:
     with pytest.raises(JournalError, match="not JSON"):
@@ -144,3 +153,22 @@ def test_a_run_is_written_on_after_very_many_others(journal: Journal, new_run: C
         journal.append(run_id, Draft("k", {}))
     assert [entry.sequence for entry in journal.read("first")] == [0, 1]
     verify(journal.read("first"))
+
+
+@pytest.mark.parametrize("time", [0, -0.0, 7, -1.5, 1e308, float("inf")])
+def test_an_entry_keeps_the_time_that_a_clock_gives(open_with: OpenWith, time: float) -> None:
+    with open_with(lambda: time) as journal:
+        [entry] = journal.append("r", Draft("k", {}))
+        assert entry.time == time
+        assert list(journal.read("r")) == [entry]
+        verify(journal.read("r"))
+        lease = journal.lease("r")
+        assert journal.holder("r") is not None
+        lease.release()
+
+
+def test_a_clock_that_gives_no_number_is_refused(open_with: OpenWith) -> None:
+    with open_with(lambda: float("nan")) as journal:
+        with pytest.raises(JournalError, match="clock gave what is no number"):
+            journal.append("r", Draft("k", {}))
+        assert list(journal.read("r")) == []

@@ -267,3 +267,13 @@ def test_a_name_is_a_url_or_a_path(tmp_path: Any) -> None:
         assert journal.durability == "machine"
     with open_journal(os.fspath(tmp_path / "j.db"), read_only=True) as journal:
         assert journal.head() is None
+
+
+@pytest.mark.parametrize("name", ["mysql://host/database", "sqlite:///runs.db"])
+def test_the_url_of_something_else_is_refused_and_makes_no_file(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(JournalError, match="a file or a PostgreSQL database"):
+        open_journal(name)
+    assert not list(tmp_path.iterdir())

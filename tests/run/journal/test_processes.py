@@ -40,6 +40,6 @@ def test_somebody_elses_process_is_alive() -> None:
     assert is_alive(replace(this_process(), pid=1, started=""))
 
 
-@pytest.mark.parametrize("pid", [2**31 - 1, 2**80])
+@pytest.mark.parametrize("pid", [2**31 - 1, 2**80, 0, -1])
 def test_a_number_that_no_process_has_is_dead(pid: int) -> None:
     assert not is_alive(replace(this_process(), pid=pid, started="5"))

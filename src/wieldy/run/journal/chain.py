@@ -14,6 +14,7 @@ kept.
 from __future__ import annotations
 
 import hashlib
+import math
 import struct
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
@@ -25,6 +26,9 @@ from wieldy.run.journal.kinds import RUN_STARTED
 
 START: Final = bytes(32)
 """What stands before the first entry of a run."""
+
+MOST_ENTRIES: Final = 2**63 - 1
+"""Of one run, as databases count."""
 
 # All of fixed length, the lengths of what follows included: no two different entries have the same bytes.
 _FRAME: Final = struct.Struct(">32sQdQQQ")
@@ -70,7 +74,14 @@ def link(previous: bytes, run_id: str, sequence: int, kind: str, time: float, da
 
 
 def extend(run_id: str, head: Head, drafts: Sequence[Settled], time: float) -> tuple[list[Row], list[Entry], Head]:
-    """The drafts as the next entries of the run: to be stored, to be returned, and the end after them."""
+    """The drafts as the next entries of the run: to be stored, to be returned, and the end after them.
+
+    Raises:
+        JournalError: The time is no number, or a name is not text.
+    """
+    if math.isnan(time):
+        raise JournalError("The journal's clock gave what is no number, expected seconds since the epoch.")
+    time = float(time) + 0.0  # SQLite has no negative zero
     rows, entries = list[Row](), list[Entry]()
     sequence, digest = head
     for kind, encoded, data in drafts:

@@ -34,7 +34,10 @@ def settled(draft: Draft) -> Settled:
     """
     kind, data = draft
     encoded = bytes_from_data(data)
-    seen = data_from_bytes(encoded)
+    try:
+        seen = data_from_bytes(encoded)
+    except JournalError as error:
+        raise JournalError(f"An entry holds what is not JSON, or could not be read again: {error}") from error
     # Keys that only Python tells apart (1 and "1") leave two members of one name, of which a reader sees the last.
     return Settled(kind, msgspec.json.encode(seen), seen)
 
@@ -73,7 +76,7 @@ def bytes_from_name(name: str) -> bytes:
     """
     try:
         encoded = name.encode()
-    except UnicodeEncodeError:
+    except (UnicodeEncodeError, AttributeError):  # a caller may hand on anything that a person gave
         encoded = b"\0"
     if b"\0" in encoded:
         raise JournalError(f"A journal takes runs and kinds whose names are text without NUL, found {name!r}.")

@@ -43,7 +43,7 @@ class MemoryJournal:
             JournalError: They are not JSON.
         """
         ready = [settled(draft) for draft in drafts]
-        now = float(self._clock())
+        now = self._clock()
         with self._lock:
             kept = self._runs.get(run_id, [])
             head = Head(len(kept), kept[-1].digest) if kept else EMPTY

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from wieldy.core.errors import JournalError
 from wieldy.run.journal.postgres import PostgresJournal
 from wieldy.run.journal.sqlite import Durability, SqliteJournal
 
@@ -38,4 +39,9 @@ def open_journal(
     """
     if isinstance(name, str) and is_url(name):
         return PostgresJournal(name, read_only=read_only, clock=clock)
+    if isinstance(name, str) and "://" in name:
+        raise JournalError(
+            f"A journal is a file or a PostgreSQL database, found {name.partition('://')[0]}://... Expected a path, or "
+            "a URL that begins with postgresql://."
+        )
     return SqliteJournal(name, read_only=read_only, durability=durability, clock=clock)

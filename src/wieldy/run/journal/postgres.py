@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple, Self
 
 from wieldy.core.errors import JournalConflictError, JournalError
 from wieldy.core.ports import Draft, Entry, Lease
-from wieldy.run.journal.chain import EMPTY, Head, Row, conflict, entry_of, extend, head_of
+from wieldy.run.journal.chain import EMPTY, MOST_ENTRIES, Head, Row, conflict, entry_of, extend, head_of
 from wieldy.run.journal.encoding import Settled, bytes_from_name, settled
 from wieldy.run.journal.heads import ENDS, Heads
 from wieldy.run.journal.leases import Claim, HeldLease, busy, is_free, lost, new_claim
@@ -117,7 +117,7 @@ class PostgresJournal:
         """
         self._check_writable()
         ready = [settled(draft) for draft in drafts]
-        addition = _Addition(run_id, ready, float(self._clock()), length, uuid.uuid4())
+        addition = _Addition(run_id, ready, self._clock(), length, uuid.uuid4())
         with self._adding:
             entries, head = self._add(addition)
             if any(draft.kind in ENDS for draft in ready):
@@ -134,7 +134,7 @@ class PostgresJournal:
         """
         if not _is_possible(run_id):
             return []
-        return [entry_of(row) for row in self._reader.fetch(_READ, (run_id, max(start, 0)))]
+        return [entry_of(row) for row in self._reader.fetch(_READ, (run_id, min(max(start, 0), MOST_ENTRIES)))]
 
     def run_ids(self) -> Sequence[str]:
         """All runs, the newest first.

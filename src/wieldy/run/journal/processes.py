@@ -48,6 +48,8 @@ def _process(pid: int) -> Process:
 
 def is_alive(process: Process) -> bool:
     """Whether this process of our own place still runs; one that ended and was not waited for does not."""
+    if process.pid <= 0:  # means many processes to the system
+        return False
     state, started = _state_and_start(process.pid)
     if state:
         return state not in "ZX" and process.started in ("", started)

@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, Self, TypeAlias
 
 from wieldy.core.errors import JournalError
 from wieldy.core.ports import Draft, Entry, Lease
-from wieldy.run.journal.chain import EMPTY, START, Head, conflict, entry_of, extend, head_of, link, row_of
+from wieldy.run.journal.chain import EMPTY, MOST_ENTRIES, START, Head, conflict, entry_of, extend, head_of, link, row_of
 from wieldy.run.journal.encoding import Settled, as_read, bytes_from_name, settled
 from wieldy.run.journal.heads import ENDS, Heads
 from wieldy.run.journal.leases import Claim, HeldLease, busy, is_free, lost, new_claim
@@ -113,7 +113,7 @@ class SqliteJournal:
         bytes_from_name(run_id)
         ready = [settled(draft) for draft in drafts]
         is_end = any(draft.kind in ENDS for draft in ready)
-        now = float(self._clock())
+        now = self._clock()
         try:
             with self._writing:
                 self._set_synchronous(writer, is_full=self._durability == "machine" and (is_intent or is_end))
@@ -134,7 +134,7 @@ class SqliteJournal:
         """
         if self._format == FORMAT_WITHOUT_DIGESTS:
             return _chained(run_id, self._fetch(_READ_WITHOUT_DIGESTS, run_id))[max(start, 0) :]
-        return [entry_of(row) for row in self._fetch(_READ, run_id, start)]
+        return [entry_of(row) for row in self._fetch(_READ, run_id, min(start, MOST_ENTRIES))]
 
     def run_ids(self) -> Sequence[str]:
         """All runs, the newest first.

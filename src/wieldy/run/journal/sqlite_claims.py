@@ -12,15 +12,16 @@ from wieldy.run.journal.leases import Claim
 from wieldy.run.journal.processes import Process
 
 _FIND: Final = "SELECT token, host, place, pid, started, since, renewed FROM leases WHERE run_id = ?"
+_TYPES: Final = [str, str, str, int, str, float, float]
 _PUT: Final = "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _RENEW: Final = "UPDATE leases SET renewed = ? WHERE run_id = ? AND token = ?"
 _DROP: Final = "DELETE FROM leases WHERE run_id = ? AND token = ?"
 
 
 def find_claim(connection: sqlite3.Connection, run_id: str) -> Claim | None:
-    """The claim on the run, void or not."""
+    """The claim on the run, void or not; none if what is there is damaged."""
     row = connection.execute(_FIND, (run_id,)).fetchone()
-    if row is None:
+    if row is None or [type(value) for value in row] != _TYPES:
         return None
     token, host, place, pid, started, since, renewed = row
     process = Process(host=host, place=place, pid=pid, started=started)
