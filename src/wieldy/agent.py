@@ -32,6 +32,7 @@ from wieldy.run.prices import PRICES, Prices, check_prices
 from wieldy.run.results import ResultRules, check_secrets
 from wieldy.run.state import Parent
 from wieldy.tools import Tool, Toolset, tool, tools_from
+from wieldy.tools.present import Sourced
 
 if TYPE_CHECKING:
     from wieldy.core.approvals import Approval, ApprovalRequest
@@ -239,6 +240,7 @@ class Agent:
                 limits=tighter(self.limits, ctx.limits),
                 principal=self._principal if ctx.principal is None else ctx.principal,
                 parent=Parent(run_id=ctx.run_id, call_id=ctx.call_id),
+                is_tainted=ctx.is_tainted,
             )
             try:
                 result = await (resume(request) if is_begun else run(request))
@@ -247,7 +249,8 @@ class Agent:
         ctx.charge(result.usage)
         if result.stop_reason == "waiting_for_approval":
             return Rest(waiting=result.waiting)
-        return result.text
+        # What the nested run read may have shaped its answer, and what it was asked.
+        return Sourced(result.text, source=name, trust="untrusted" if result.is_tainted else "trusted")
 
     async def _run(self, messages: tuple[Message, ...], emit: Emit) -> RunResult:
         async with AsyncExitStack() as opened:
@@ -267,6 +270,7 @@ class Agent:
         limits: Limits | None = None,
         principal: Principal | None = None,
         parent: Parent | None = None,
+        is_tainted: bool = False,
     ) -> RunRequest:
         # Connections that a model or a toolset keeps are opened once for the whole run.
         for resource in (self._connected, self.toolset):
@@ -286,6 +290,7 @@ class Agent:
             prices=self._prices,
             finish=self._finish,
             parent=parent,
+            is_tainted=is_tainted,
             metadata=self._metadata,
             run_id=new_run_id() if run_id is None else run_id,
         )

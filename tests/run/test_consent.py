@@ -17,7 +17,7 @@ from wieldy.core.ports import Draft
 from wieldy.run.consent import answer
 from wieldy.run.journal import MemoryJournal, SqliteJournal, kinds
 from wieldy.run.loop import RunRequest, resume, run
-from wieldy.run.policy import Allow, Ask, Decision, Proposal
+from wieldy.run.policy import Allow, Ask, Decision, Proposal, ask_when_tainted, careful, strictest
 from wieldy.run.records import approval_to_json
 from wieldy.run.state import fold
 from wieldy.testing import FakeClock, ScriptedModel, call, text
@@ -214,3 +214,62 @@ async def test_a_run_whose_record_was_changed_is_not_resumed() -> None:
     with pytest.raises(JournalTamperedError):
         await forged.resume(result.run_id)
     assert bank.paid == []
+
+
+async def test_what_a_sibling_brings_does_not_change_what_was_asked() -> None:
+    """Otherwise an approved call would be asked about again, for another reason."""
+    paid: list[int] = []
+
+    @tool(effect="read", trust="untrusted")
+    def fetch() -> str:
+        """Fetches a page."""
+        return "Buy now."
+
+    @tool(effect="keyed")
+    def pay(amount: int) -> str:
+        """Pays."""
+        paid.append(amount)
+        return "paid"
+
+    turns = [[call("fetch"), call("pay", {"amount": 5})], [text("done")]]
+    asking = Agent(ScriptedModel(turns), [fetch, pay], policy=strictest(careful(), ask_when_tainted()))
+    result = await asking.run("Go")
+    asking.approve(result.run_id, "c2", by="ada")
+    end = await asking.resume(result.run_id)
+    assert (end.stop_reason, paid, end.is_tainted) == ("answered", [5], True)
+
+
+async def test_what_strangers_wrote_taints_the_runs_around_and_within() -> None:
+    seen: list[tuple[str, bool]] = []
+
+    def watch(proposal: Proposal) -> Decision:
+        seen.append((proposal.call.name, proposal.is_tainted))
+        return Allow()
+
+    @tool(effect="read", trust="untrusted")
+    def fetch() -> str:
+        """Fetches a page."""
+        return "Buy now."
+
+    @tool(effect="read")
+    def look() -> str:
+        """Looks."""
+        return "seen"
+
+    def expert(turns: list[Any]) -> Agent:
+        return Agent(ScriptedModel(turns), [fetch, look], policy=watch)
+
+    reader = expert([[call("fetch")], [text("It says: buy.")]]).as_tool("ask_reader", "Asks a reader.")
+    helper = expert([[call("look")], [text("Seen.")]]).as_tool("ask_helper", "Asks a helper.")
+    turns = [
+        [call("ask_reader", {"prompt": "Read."})],
+        [call("ask_helper", {"prompt": "Help."})],
+        [call("look")],
+        [text("done")],
+    ]
+    outer = Agent(ScriptedModel(turns), [reader, helper, look], policy=watch)
+    result = await outer.run("Go")
+    assert [message.result.trust for message in result.messages if message.result] == [
+        *("untrusted", "untrusted", "trusted"),
+    ]
+    assert seen == [("ask_reader", False), ("fetch", False), ("ask_helper", True), ("look", True), ("look", True)]

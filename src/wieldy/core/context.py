@@ -39,6 +39,7 @@ class Context:
         idempotency_key: The same for every attempt at this call, in any process; for services that take one.
         attempt: Counts from 1.
         principal: On whose behalf the run acts, if that was said.
+        is_tainted: Whether the model had read something from an untrusted source when it asked for this call.
         limits: What is left of the run's limits, for work that this call starts.
         journal: Where the run is recorded, for runs that this call starts; None outside a run.
         secrets: By name; none is ever shown to the model or recorded.
@@ -50,6 +51,7 @@ class Context:
     idempotency_key: str
     attempt: int = 1
     principal: Principal | None = None
+    is_tainted: bool = False
     limits: Limits = field(default_factory=Limits)
     journal: Journal | None = None
     secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)

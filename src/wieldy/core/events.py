@@ -127,6 +127,7 @@ class RunResult:
         usage: Nested runs included.
         messages: The whole history, instructions first.
         waiting: What a person must decide on before the run can go on.
+        is_tainted: Whether the model has read something from an untrusted source.
     """
 
     run_id: str
@@ -135,6 +136,7 @@ class RunResult:
     usage: Usage
     messages: tuple[Message, ...]
     waiting: tuple[ApprovalRequest, ...] = ()
+    is_tainted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,46 +26,38 @@ from typing import TYPE_CHECKING
 import anyio
 
 from wieldy.core.approvals import ApprovalRequest
-from wieldy.core.calls import ToolCall, ToolResult
 from wieldy.core.errors import (
-    ArgumentsError,
     JournalConflictError,
     JournalError,
     RunBusyError,
-    ToolDeniedError,
     UsageError,
 )
-from wieldy.core.events import RunEvent, RunFinished, RunResult, RunStarted
+from wieldy.core.events import CallStarted, RunEvent, RunFinished, RunResult, RunStarted
 from wieldy.core.limits import Limits, Usage
 from wieldy.core.ports import Draft, ModelRequest
 from wieldy.run.brake import Brake
 from wieldy.run.budget import Spent, calls_left, check_limits, left_of, seconds_for_turn
-from wieldy.run.control import FINISH, FINISH_SCHEMA
-from wieldy.run.executor import execute, first_of
+from wieldy.run.dealing import Dealing
+from wieldy.run.executor import first_of
 from wieldy.run.journal import kinds, read_run
 from wieldy.run.late import LateCalls
 from wieldy.run.next_step import AskModel, DealWithCalls, End, ReachLimit, next_step
-from wieldy.run.outcomes import Outcome, Step
+from wieldy.run.offer import Offer
 from wieldy.run.pipeline import Pipeline
-from wieldy.run.policy import Approver, Policy, allow_all, consult
+from wieldy.run.policy import Approver, Policy, allow_all
 from wieldy.run.prices import PRICES, Prices, cost_of
 from wieldy.run.recording import Emit, Recording
 from wieldy.run.records import definition_to_json, limits_to_json, message_to_json
-from wieldy.run.recovery import recover
 from wieldy.run.replies import CallNumbers, adopt, ask
-from wieldy.run.results import ResultRules, Shaper, read_result_tool, with_note
-from wieldy.run.scheduler import Access, schedule
-from wieldy.run.state import CallState, Parent, RunState
-from wieldy.schema import explain
+from wieldy.run.results import ResultRules, Shaper
+from wieldy.run.state import Parent, RunState
 
 if TYPE_CHECKING:
-    from wieldy.core.calls import AnyCall, ToolDefinition
     from wieldy.core.json import JsonObject
     from wieldy.core.limits import StopReason
     from wieldy.core.messages import Message
     from wieldy.core.ports import Journal, Lease, Model
     from wieldy.core.principals import Principal
-    from wieldy.run.pipeline import Prepared
     from wieldy.tools import Toolset
 
 _RECORDED = (
@@ -88,6 +80,7 @@ class RunRequest:
         toolset: Entered for as long as the run goes on.
         approver: Asked at once where the policy wants a person's consent; without one the run waits.
         finish: Whether the model may end the run by calling `finish`.
+        is_tainted: Whether strangers may have shaped what the run starts from.
         clock: Seconds that only grow, for limits and durations.
         now: Seconds since the epoch, for what expires.
         sleep: Waits between attempts, in seconds.
@@ -106,6 +99,7 @@ class RunRequest:
     prices: Prices = field(default_factory=lambda: PRICES)
     finish: bool = False
     parent: Parent | None = None
+    is_tainted: bool = False
     metadata: JsonObject | None = None
     clock: Callable[[], float] = time.monotonic
     now: Callable[[], float] = time.time
@@ -148,10 +142,10 @@ async def resume(request: RunRequest, emit: Emit = nothing) -> RunResult:
         state = recording.known.state()
         running = _Run(request, recording, emit)
     except BaseException:
-        lease.release()
+        _release(lease)
         raise
     if state.status == "finished":
-        lease.release()
+        _release(lease)
         return running.tell(state)
     return await running.carry_out(lease, is_new=False)
 
@@ -166,22 +160,31 @@ class _Run:
         self._known = recording.known
         self._brake = Brake()
         self._shaper = Shaper(rules=request.results, secrets=request.secrets)
-        # Taken once: what a model was shown is what it may call, also if a set changes meanwhile.
-        self._tools = {tool.name: tool for tool in request.toolset.tools}
-        self._definitions = self._offered()
-        self._pipeline = Pipeline(
-            run_id=request.run_id,
-            tools=self._tools,
-            policy=request.policy,
-            known=self._known,
-            shaper=self._shaper,
-            journal=request.journal,
-            principal=request.principal,
-            secrets=request.secrets,
-            limits_left=lambda: left_of(request.limits, self._spent()),
-            now=request.now,
+        self._offer = Offer(
+            request.toolset.tools, self._known, finish=request.finish, page_bytes=request.results.limit_bytes
         )
         self._late = LateCalls(recording)
+        self._dealing = Dealing(
+            recording=recording,
+            pipeline=Pipeline(
+                run_id=request.run_id,
+                tools=self._offer.tools,
+                policy=request.policy,
+                known=self._known,
+                shaper=self._shaper,
+                journal=request.journal,
+                principal=request.principal,
+                secrets=request.secrets,
+                limits_left=lambda: left_of(request.limits, self._spent()),
+                now=request.now,
+            ),
+            brake=self._brake,
+            late=self._late,
+            approver=request.approver,
+            finish=request.finish,
+            clock=request.clock,
+            sleep=request.sleep,
+        )
         self._started = request.clock()
 
     async def carry_out(self, lease: Lease, *, is_new: bool) -> RunResult:
@@ -200,19 +203,21 @@ class _Run:
         finally:
             await self._late.aclose()
             renewing.cancel()
-            lease.release()
+            _release(lease)
 
     def _begin(self) -> None:
         request = self._request
         data: JsonObject = {
             "model": request.model.name,
             "messages": [message_to_json(message) for message in request.messages],
-            "tools": [definition_to_json(definition) for definition in self._definitions],
+            "tools": [definition_to_json(definition) for definition in self._offer.definitions],
             "limits": limits_to_json(request.limits),
             "journal_head": request.journal.head(),
         }
         if request.principal is not None:
             data["principal"] = request.principal.name
+        if request.is_tainted:
+            data["is_tainted"] = True
         if request.parent is not None:
             data["parent"] = {"run_id": request.parent.run_id, "call_id": request.parent.call_id}
         if request.metadata:
@@ -236,7 +241,10 @@ class _Run:
             turn = list(calls)
             if all(call.result is not None for call in turn):
                 self._brake.observe(turn)
+        self._offer.update()
         self._emit(RunStarted(run_id=self._request.run_id, model=self._request.model.name))
+        for call_id in self._known.unanswered:  # whoever watches only from here hears of them as well
+            self._emit(CallStarted(call=self._known.calls[call_id].call))
 
     async def _finish(self) -> RunResult:
         """Step after step, until there is an answer or somebody must decide."""
@@ -247,12 +255,14 @@ class _Run:
                 case AskModel() as step:
                     await self._ask(step)
                 case DealWithCalls(may_run=False):
-                    for call in self._unanswered():
-                        self._recording.finish(call, self._beyond(call))
+                    self._dealing.refuse()
                 case DealWithCalls():
-                    waiting = await self._deal_with_calls(spent)
-                    if waiting is not None:
+                    before = replace(spent, calls=spent.calls - len(self._known.turn()))
+                    allowed = calls_left(self._request.limits, before)
+                    waiting = await self._dealing.deal(allowed=allowed, seconds=self._seconds)
+                    if waiting:
                         return self._pause(waiting)
+                    self._offer.update()
                 case ReachLimit(reason=reason):
                     self._recording.limit(reason)
                 case End(reason=reason):
@@ -265,7 +275,7 @@ class _Run:
         self._recording.ask_model(step)
         request = ModelRequest(
             messages=self._known.messages,
-            tools=self._definitions,
+            tools=self._offer.definitions,
             tool_choice=step.choice,
             max_output_tokens=step.max_output_tokens,
         )
@@ -273,172 +283,16 @@ class _Run:
         if step.seconds is None:
             reply = await ask(model, request, emit=self._emit)
         else:
-            with anyio.move_on_after(step.seconds) as scope:
+            reply = None
+            with anyio.move_on_after(step.seconds):
                 reply = await ask(model, request, emit=self._emit)
-            if scope.cancelled_caught:
+            if reply is None:
                 return
         reply = adopt(reply, self._numbers)
         cost = cost_of(self._request.prices, model.name, reply.usage) if reply.usage.cost_usd is None else None
         if cost is not None:
             reply = replace(reply, usage=replace(reply.usage, cost_usd=cost))
         self._recording.reply(reply)
-
-    # Calls
-
-    async def _deal_with_calls(self, spent: Spent) -> tuple[ApprovalRequest, ...] | None:
-        """Every call that could be was brought to its end; what people must decide on, if something is left."""
-        turn = self._turn()
-        allowed = calls_left(self._request.limits, replace(spent, calls=spent.calls - len(turn)))
-        places = {call.call.id: place for place, call in enumerate(turn)}
-        steps: list[Step] = []
-        questions: list[ApprovalRequest] = []
-        finishing: list[ToolCall] = []
-        accesses: list[Access] = []  # of steps, and of calls that wait for a person, in the model's order
-        ready: list[int] = []
-        for call in self._unanswered():
-            prepared = (
-                self._beyond(call)
-                if places[call.id] >= allowed
-                else await self._prepare(call, steps, is_over=bool(finishing))
-            )
-            match prepared:
-                case Outcome():
-                    self._recording.finish(call, prepared)
-                case ApprovalRequest():
-                    questions.append(prepared)
-                    accesses.append(self._access(call, prepared.arguments))
-                case Step():
-                    ready.append(len(accesses))
-                    steps.append(prepared)
-                    accesses.append(self._access(call, prepared.arguments.json))
-                case ToolCall():
-                    finishing.append(prepared)
-        waits = schedule(accesses)
-        await self._execute(steps, waits, ready)
-        if questions or self._recording.resting:
-            return (*questions, *(request for rest in self._recording.resting for request in rest.waiting))
-        for call in finishing:
-            result = ToolResult(tool_call_id=call.id, content="The task is ended.")
-            self._recording.finish(call, Outcome(result=result), finishes=True)
-        self._brake.observe(self._turn())
-        return None
-
-    async def _execute(self, steps: Sequence[Step], waits: Sequence[Sequence[int]], ready: Sequence[int]) -> None:
-        """The steps that do not have to wait for a person were run."""
-        places = {index: place for place, index in enumerate(ready)}
-        kept: dict[int, int] = {}  # index among all -> place among those that run
-        chosen: list[Step] = []
-        orders: list[tuple[int, ...]] = []
-        for index in range(len(waits)):
-            if index in places and all(earlier in kept for earlier in waits[index]):
-                kept[index] = len(chosen)
-                chosen.append(steps[places[index]])
-                orders.append(tuple(kept[earlier] for earlier in waits[index]))
-        if not chosen:
-            return
-        seconds = seconds_for_turn(self._request.limits, self._spent())
-        await execute(
-            chosen,
-            orders,
-            recorder=self._recording,
-            shaper=self._shaper,
-            late=self._late,
-            clock=self._request.clock,
-            sleep=self._request.sleep,
-            deadline=None if seconds is None else self._request.clock() + seconds,
-        )
-        self._offer_rest_of_results()
-
-    async def _prepare(self, call: AnyCall, earlier: Sequence[Step], *, is_over: bool) -> Prepared | ToolCall:
-        """As the pipeline; the call itself if it ends the run."""
-        state = self._known.calls[call.id]
-        if state.status == "started":
-            return recover(state, self._pipeline)
-        if is_over:
-            return self._refused(call, "the task was ended by an earlier call")
-        if self._request.finish and call.name == FINISH.name and isinstance(call, ToolCall):
-            return self._prepare_finish(call)
-        prepared = await self._pipeline.prepare(call)
-        if isinstance(prepared, ApprovalRequest):
-            prepared = await self._consult(call, prepared)
-        return self._from_record(prepared, earlier)
-
-    def _prepare_finish(self, call: ToolCall) -> ToolCall | Outcome:
-        violations = FINISH_SCHEMA.violations(call.arguments)
-        if not violations:
-            return call
-        text = explain(violations, subject="The arguments of `finish`", example={"answer": "It is done."})
-        return self._shaper.failed(call.id, ArgumentsError(text))
-
-    async def _consult(self, call: AnyCall, request: ApprovalRequest) -> Prepared:
-        """The person's answer counts at once; without one the call waits."""
-        self._recording.question(call, request)
-        if self._request.approver is None:
-            return request
-        approval = await consult(self._request.approver, request)
-        if approval is None:
-            return request
-        self._recording.answer(approval)
-        return await self._pipeline.prepare(call)
-
-    def _from_record(self, prepared: Prepared, earlier: Sequence[Step]) -> Prepared:
-        """The earlier answer instead of a reading step that would only find it again."""
-        if (
-            not isinstance(prepared, Step)
-            or prepared.tool.effect != "read"
-            or any(other.tool.effect != "read" for other in earlier)
-        ):
-            return prepared
-        recorded = self._brake.recorded(prepared.call.name, prepared.arguments.json)
-        if recorded is None or recorded.result is None:
-            return prepared
-        result = replace(
-            recorded.result,
-            tool_call_id=prepared.call.id,
-            content=with_note(recorded.result.content, _RECORDED),
-        )
-        return Outcome(result=result, recorded_as=recorded.call.id)
-
-    def _access(self, call: AnyCall, arguments: JsonObject) -> Access:
-        tool = self._tools[call.name or ""]
-        return Access(effect=tool.effect, reads=tool.reads_of(arguments), writes=tool.writes_of(arguments))
-
-    def _turn(self) -> list[CallState]:
-        turn = self._known.turns
-        calls = list[CallState]()
-        for state in reversed(self._known.calls.values()):
-            if state.turn != turn:
-                break
-            calls.append(state)
-        return calls[::-1]
-
-    def _unanswered(self) -> list[AnyCall]:
-        return [
-            state.call for call_id in self._known.unanswered if (state := self._known.calls[call_id]).result is None
-        ]
-
-    def _beyond(self, call: AnyCall) -> Outcome:
-        return self._refused(call, "this run has reached its limit", then="Answer from what is known.")
-
-    def _refused(self, call: AnyCall, why: str, *, then: str = "") -> Outcome:
-        return self._shaper.failed(call.id, ToolDeniedError(f"`{call.name}` was not run: {why}. {then}".strip()))
-
-    def _offered(self) -> tuple[ToolDefinition, ...]:
-        offered = [tool.definition for tool in self._tools.values()]
-        if self._request.finish:
-            if FINISH.name in self._tools:
-                raise UsageError(
-                    "Expected no tool named 'finish', because the run is to be ended by that call. Rename it."
-                )
-            offered.append(FINISH)
-        return tuple(offered)
-
-    def _offer_rest_of_results(self) -> None:
-        """Once a result was capped, its rest can be read."""
-        reader = read_result_tool(lambda handle: state.whole if (state := self._known.calls.get(handle)) else None)
-        if self._known.has_capped_results and reader.name not in self._tools:
-            self._tools[reader.name] = reader
-            self._definitions = self._offered()
 
     # The end
 
@@ -459,6 +313,7 @@ class _Run:
             usage=state.usage,
             messages=state.messages,
             waiting=state.waiting,
+            is_tainted=state.is_tainted,
         )
         self._emit(RunFinished(result=result))
         return result
@@ -477,6 +332,9 @@ class _Run:
         with suppress(JournalError):  # what stopped the run is more important, and is raised by our caller
             self._recording.write(Draft(kind, data))
 
+    def _seconds(self) -> float | None:
+        return seconds_for_turn(self._request.limits, self._spent())
+
     def _spent(self) -> Spent:
         return Spent(
             turns=self._known.turns,
@@ -489,10 +347,19 @@ class _Run:
 
 async def _renew(lease: Lease) -> None:
     """Renews the lease until it is lost; then the next entry that is written finds out."""
-    with suppress(RunBusyError):
-        while True:
-            await asyncio.sleep(lease.renew_after_s)
+    while True:
+        await asyncio.sleep(lease.renew_after_s)
+        try:
             lease.renew()
+        except RunBusyError:
+            return
+        except JournalError:  # it may be reachable again before the lease has run out
+            continue
+
+
+def _release(lease: Lease) -> None:
+    with suppress(JournalError):  # a lease that cannot be given back runs out; what happened before matters more
+        lease.release()
 
 
 def _check(request: RunRequest) -> None:

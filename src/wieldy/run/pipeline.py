@@ -1,7 +1,7 @@
 """From what a model asked for to what may run: look up, validate, decide. Each stage has its own typed failure.
 
-A call leaves as a `Step`, as an `Outcome` whose text a small model can act on, or as an `ApprovalRequest` that waits for
-a person. Deliberately not here: reading calls out of text (whoever reads a model's reply), calls that were started
+A call leaves as a `Step`, as an `Outcome` whose text a small model can act on, or as an `ApprovalRequest` that waits
+for a person. Deliberately not here: reading calls out of text (whoever reads a model's reply), calls that were started
 before (`recovery`), the order (`scheduler`) and the tool's code (`executor`).
 """
 
@@ -94,7 +94,7 @@ class Pipeline:
             context=self.context(state, tool, key=self._key(state, tool, arguments, earlier)),
             approved_by=decided,
             reconcile=tool.effect == "reconcile" and earlier is not None,
-            fallback=await self._fallback(call, tool),
+            fallback=await self.fallback(call, tool),
         )
 
     def context(self, state: CallState, tool: Tool, *, key: str) -> Context:
@@ -106,16 +106,19 @@ class Pipeline:
             idempotency_key=key,
             attempt=state.attempts + 1,
             principal=self.principal,
+            is_tainted=self.known.was_tainted,
             limits=self.limits_left(),
             journal=self.journal,
             secrets=self.secrets,
         )
 
     def _key(self, state: CallState, tool: Tool, arguments: ValidArguments, earlier: CallState | None) -> str:
-        # A call that repeats one of unknown outcome is the same effect, so it has the same key.
-        if earlier is not None and earlier.idempotency_key is not None:
-            return earlier.idempotency_key
-        return state.idempotency_key or digest(self.run_id, state.call.id, tool.name, arguments.json)
+        # A call that repeats one of unknown outcome is the same effect, so it has the same key. Another tool's key,
+        # where a fallback took over, says nothing to this one.
+        for known in (earlier, state):
+            if known is not None and known.idempotency_key is not None and known.tool_name == tool.name:
+                return known.idempotency_key
+        return digest(self.run_id, state.call.id, tool.name, arguments.json)
 
     def _check_permission(self, call: ToolCall, tool: Tool) -> None:
         refused = permitted(tool, self.principal)
@@ -134,8 +137,8 @@ class Pipeline:
                 call=replace(call, arguments=_copy(arguments.json)),
                 tool=tool,
                 principal=self.principal,
-                messages=self.known.messages,
-                is_tainted=self.known.is_tainted,
+                messages=self.known.read,
+                is_tainted=self.known.was_tainted,
                 repeats_unknown=None if earlier is None else earlier.call.id,
             ),
         )
@@ -166,7 +169,8 @@ class Pipeline:
             raise _denied(call, f"{state.approval.by} said no" + _because(state.approval.reason))
         return state.approval.by
 
-    async def _fallback(self, call: ToolCall, tool: Tool) -> Step | None:
+    async def fallback(self, call: ToolCall, tool: Tool) -> Step | None:
+        """The step that runs instead if the tool fails for good without an effect; None if there is none."""
         if tool.fallback is None:
             return None
         # One step only: what a fallback falls back to would be run with arguments twice removed.
@@ -204,10 +208,12 @@ def look_up(name: str, tools: Mapping[str, Tool]) -> Tool:
 
 
 def _careful_with_repeats(decision: Decision, tool: Tool, earlier: CallState | None) -> Decision:
-    if earlier is None or tool.effect != "unsafe" or not isinstance(decision, Allow):
+    if earlier is None or not isinstance(decision, Allow) or tool.effect in ("read", "idempotent"):
         return decision
+    if tool.effect != "unsafe" and earlier.tool_name == tool.name:
+        return decision  # the key, or the question whether it happened, keeps it from happening twice
     return Ask(
-        reason=f"the same call ({earlier.call.id}) was started before and its outcome is unknown, so this may do it twice"
+        reason=f"the same call ({earlier.call.id}) was started before and its outcome is unknown; this may do it twice"
     )
 
 

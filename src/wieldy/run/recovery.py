@@ -25,10 +25,11 @@ _SURE: Final[tuple[Effect, ...]] = ("read", "idempotent", "keyed", "reconcile")
 """Effects that can be brought to a known end."""
 
 
-def recover(state: CallState, pipeline: Pipeline) -> Step | Outcome:
+async def recover(state: CallState, pipeline: Pipeline) -> Step | Outcome:
     """The step that brings the call to a known end, or the outcome that says that there is none."""
     call = state.call
-    tool = pipeline.tools.get(call.name or "")
+    # Where a fallback had taken over, it is the fallback whose effect is in question.
+    tool = pipeline.tools.get(state.tool_name or call.name or "")
     if not isinstance(call, ToolCall) or tool is None or not _may_go_on(state, tool):
         return unknown(state, pipeline)
     try:
@@ -42,6 +43,7 @@ def recover(state: CallState, pipeline: Pipeline) -> Step | Outcome:
         context=pipeline.context(state, tool, key=state.idempotency_key or ""),
         approved_by=state.approved_by,
         reconcile="reconcile" in (state.effect, tool.effect),
+        fallback=await pipeline.fallback(call, tool) if tool.name == call.name else None,
     )
 
 

@@ -176,9 +176,9 @@ class SingleCall:
         )
         if value is _HAPPENED:  # words of ours, not the value that the tool says it returns
             return replace(outcome, result=replace(outcome.result, structured_content=None))
-        if self._step.tool is self._asked.tool:
-            return outcome
         name = self._step.tool.name
+        if name == self._asked.call.name:
+            return outcome
         note = f"`{self._asked.call.name}` did not work; `{name}` was asked the same instead, and this is its answer."
         result = replace(outcome.result, content=with_note(outcome.result.content, note))
         return replace(outcome, result=result, answered_by=name)
@@ -187,9 +187,8 @@ class SingleCall:
         if ending.thread is not None:
             self._means.late.expect(self._asked, ending.thread, self._shaper_of_late_end())
         outcome = self._shape_failure(ending, usage=self._usage)
-        if self._step.tool is self._asked.tool:
-            return outcome
-        return replace(outcome, answered_by=self._step.tool.name)
+        name = self._step.tool.name
+        return outcome if name == self._asked.call.name else replace(outcome, answered_by=name)
 
     def _shape_failure(self, ending: Ending, *, usage: Usage | None) -> Outcome:
         error, tool = ending.error, self._step.tool

@@ -66,7 +66,9 @@ class Fold:
         has_answer: Whether its last reply is the answer.
         is_finished_by_call: Whether it called `finish`.
         limit: The limit that was reached, if one was.
-        is_tainted: Whether a result from an untrusted source is among the messages.
+        read: What the model had read when it last answered.
+        is_tainted: Whether something from an untrusted source is among the messages.
+        was_tainted: Whether something from an untrusted source was among what it had read.
         has_capped_results: Whether a result is shown only in part.
         untold: The ids of calls that came late, of which the model does not know yet.
         active_s: How long the run was at work before it was last resumed, in seconds.
@@ -82,11 +84,12 @@ class Fold:
         self.tool_choice = "auto"
         self.was_cut = self.has_answer = self.is_finished_by_call = False
         self.limit: StopReason | None = None
-        self.is_tainted = self.has_capped_results = False
+        self.is_tainted = self.was_tainted = self.has_capped_results = False
         self.untold: list[str] = []
         self.active_s = 0.0
         self._run_id = ""
         self._messages: list[Message] = []
+        self.read = MessagesSoFar(self._messages)
         self._unknown: dict[tuple[str, str], str] = {}
         self._model = self._prompt = self._text = ""
         self._status: RunStatus = "running"
@@ -103,6 +106,15 @@ class Fold:
     def messages(self) -> MessagesSoFar:
         """The history up to now."""
         return MessagesSoFar(self._messages)
+
+    def turn(self) -> list[CallState]:
+        """The calls of the last reply, in the model's order."""
+        calls: list[CallState] = []
+        for call in reversed(self.calls.values()):
+            if call.turn != self.turns:
+                break
+            calls.append(call)
+        return calls[::-1]
 
     def unknown_like(self, tool_name: str, arguments: JsonObject) -> CallState | None:
         """The earlier call of this tool with these validated arguments of which nobody knew how it ended."""
@@ -167,6 +179,7 @@ class Fold:
             principal=self._principal,
             parent=self._parent,
             metadata=self._metadata,
+            is_tainted=self.is_tainted,
             resumed=self._resumed,
         )
 
@@ -177,6 +190,9 @@ class Fold:
         self._model = data["model"]
         self._messages.extend(message_from_json(message) for message in data["messages"])
         self._prompt = next((message.text for message in reversed(self._messages) if message.role == "user"), "")
+        self.is_tainted = data.get("is_tainted", False) or any(
+            message.result is not None and message.result.trust == "untrusted" for message in self._messages
+        )
         self._principal = data.get("principal")
         self._metadata = data.get("metadata", {})
         parent = data.get("parent")
@@ -199,6 +215,7 @@ class Fold:
     def _take_reply(self, _entry: Entry, data: dict[str, Any]) -> None:
         message = message_from_json(data["message"])
         self.usage += usage_from_json(data["usage"])
+        self.read, self.was_tainted = MessagesSoFar(self._messages), self.is_tainted
         self._messages.append(message)
         calls = message.calls
         self.unanswered = [call.id for call in calls]
@@ -226,6 +243,7 @@ class Fold:
             self.calls[call_id],
             status="started",
             attempts=data["attempt"],
+            tool_name=data["tool_name"],
             effect=data["effect"],
             arguments=data["arguments"],
             idempotency_key=data["idempotency_key"],
@@ -275,11 +293,13 @@ class Fold:
     def _note_unknown(self, call: CallState) -> None:
         if call.arguments is None or not (call.is_unknown or self._unknown):
             return
-        key = (call.call.name or "", canonical_json(call.arguments))
-        if call.is_unknown:
-            self._unknown.setdefault(key, call.call.id)
-        else:
-            self._unknown.pop(key, None)
+        arguments = canonical_json(call.arguments)
+        # Where a fallback had taken over, a repeat may come to it again, or find the tool that did not work before.
+        for name in {call.call.name or "", call.tool_name or ""}:
+            if call.is_unknown:
+                self._unknown.setdefault((name, arguments), call.call.id)
+            else:
+                self._unknown.pop((name, arguments), None)
 
     def _take_late(self, _entry: Entry, data: dict[str, Any]) -> None:
         result = result_from_json(data["result"])

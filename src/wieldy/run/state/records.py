@@ -45,6 +45,7 @@ class CallState(Struct, frozen=True, kw_only=True):
     Attributes:
         turn: The turn in which the model asked for it.
         attempts: How often its code was started.
+        tool_name: Whose code was last started: another's than the call names where its fallback took over.
         effect: The tool's declared effect; None if its code was not started.
         arguments: As validated; None if its code was not started.
         idempotency_key: The same for all attempts; None if its code was not started.
@@ -69,6 +70,7 @@ class CallState(Struct, frozen=True, kw_only=True):
     turn: int
     status: CallStatus = "asked"
     attempts: int = 0
+    tool_name: str | None = None
     effect: Effect | None = None
     arguments: JsonObject | None = None
     idempotency_key: str | None = None
@@ -113,6 +115,7 @@ class RunState:
         principal: On whose behalf, if that was said.
         parent: The call that this run belongs to, if another run started it.
         metadata: What the program that started the run wanted to remember.
+        is_tainted: Whether something from an untrusted source was read.
         resumed: How often somebody went on with it.
         started: Seconds since the epoch.
         ended: Seconds since the epoch; None while it is running.
@@ -135,4 +138,5 @@ class RunState:
     principal: str | None = None
     parent: Parent | None = None
     metadata: JsonObject
+    is_tainted: bool = False
     resumed: int = 0

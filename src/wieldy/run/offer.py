@@ -1,0 +1,69 @@
+"""What a model is offered in a run: the tools, and what the loop itself adds to them.
+
+Deliberately not here: whether a call of one of them may run (`pipeline`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from wieldy.core.errors import UsageError
+from wieldy.run.control import FINISH
+from wieldy.run.results import Whole, read_result_tool
+
+if TYPE_CHECKING:
+    from wieldy.core.calls import ToolDefinition
+    from wieldy.run.state import Fold
+    from wieldy.tools import Tool
+
+
+class Offer:
+    """The tools of one run, in the order in which the model is shown them.
+
+    Args:
+        tools: Taken once: what a model was shown is what it may call, also if a set changes meanwhile.
+        known: What is known of the run.
+        finish: Whether the model may end the run by a call.
+        page_bytes: How much of a result one page holds, in UTF-8 bytes.
+
+    Attributes:
+        tools: By name; those that have code.
+        definitions: What the model is shown.
+
+    Raises:
+        UsageError: A tool has the name of the call that ends the run.
+    """
+
+    def __init__(self, tools: Iterable[Tool], known: Fold, *, finish: bool, page_bytes: int) -> None:
+        self.tools = {tool.name: tool for tool in tools}
+        if finish and FINISH.name in self.tools:
+            raise UsageError(
+                f"Expected no tool named {FINISH.name!r}, because the run is to be ended by that call. Rename it."
+            )
+        self._known = known
+        self._control = (FINISH,) if finish else ()
+        self._page_bytes = page_bytes
+        self._reads_on = False
+        self.definitions = self._all()
+
+    def update(self) -> None:
+        """Once a result was capped, its rest can be read."""
+        if self._reads_on or not self._known.has_capped_results:
+            return
+        self._reads_on = True
+        reader = read_result_tool(self._whole_of, handles=self._handles, limit_bytes=self._page_bytes)
+        self.tools.setdefault(reader.name, reader)  # a tool of that name is the program's own
+        self.definitions = self._all()
+
+    def _whole_of(self, handle: str) -> Whole | None:
+        call = self._known.calls.get(handle)
+        if call is None or call.whole is None or call.result is None:
+            return None
+        return Whole(text=call.whole, source=call.result.source, trust=call.result.trust)
+
+    def _handles(self) -> list[str]:
+        return [call_id for call_id, call in self._known.calls.items() if call.whole is not None]
+
+    def _all(self) -> tuple[ToolDefinition, ...]:
+        return (*(tool.definition for tool in self.tools.values()), *self._control)
