@@ -322,6 +322,20 @@ async def test_an_unreadable_call_is_shown_how_it_is_written() -> None:
     assert made.text == "Action: search\nAction Input: [1, 2]"
 
 
+async def test_bare_text_is_an_argument_if_the_model_ended_there_itself() -> None:
+    reply, _, _ = await ask("react", "Action: search\nAction Input: green tea")
+    assert [made.arguments for made in reply.message.calls if isinstance(made, ToolCall)] == [{"query": "green tea"}]
+    reply, _, _ = await ask("react", "Action: search\nAction Input: green tea", limit=9)
+    assert isinstance(reply.message.calls[0], InvalidToolCall)
+
+
+async def test_a_call_without_input_is_a_call_without_arguments_if_the_model_ended_there_itself() -> None:
+    reply, _, _ = await ask("react", "Action: search")
+    assert [made.arguments for made in reply.message.calls if isinstance(made, ToolCall)] == [{}]
+    reply, _, _ = await ask("react", "Action: search for more", limit=3)
+    assert isinstance(reply.message.calls[0], InvalidToolCall)
+
+
 async def test_a_call_that_a_token_limit_cut_is_said_to_be_cut() -> None:
     reply, _, _ = await ask("json", '{"name": "add", "arguments": {"a": 1, "b": 2}}', limit=9)
     (made,) = reply.message.calls

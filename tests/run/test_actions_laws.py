@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from wieldy import formats
-from wieldy.core.calls import InvalidToolCall, ToolCall, ToolDefinition, ToolResult
+from wieldy.core.calls import InvalidToolCall, ToolCall, ToolResult
 from wieldy.core.events import CallDelta, ReasoningDelta, RunResult, TextDelta
 from wieldy.core.history import check_history
 from wieldy.core.messages import Message
@@ -67,12 +67,10 @@ def replies(draw: st.DrawFn, name: str) -> Message:
     return Message.assistant(said, made, reasoning=thought)
 
 
-def read(
-    name: str, pieces: Sequence[str], tools: Sequence[ToolDefinition] = DEFINITIONS
-) -> tuple[ReadReply, list[Delta]]:
-    reading = ReplyReading(formats.get(name), tools, id_prefix="c_")
+def read(name: str, pieces: Sequence[str], *, is_whole: bool = True) -> tuple[ReadReply, list[Delta]]:
+    reading = ReplyReading(formats.get(name), DEFINITIONS, id_prefix="c_")
     deltas = [delta for piece in pieces for delta in reading.feed(piece)]
-    deltas += reading.close()
+    deltas += reading.close(is_whole=is_whole)
     return reading.reply(), deltas
 
 
@@ -141,8 +139,9 @@ def test_what_is_read_does_not_depend_on_where_the_text_is_cut(name: str, data: 
     written = data.draw(texts(name))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(written)), max_size=8)))
     pieces = [written[start:end] for start, end in pairwise([0, *cuts, len(written)])]
-    whole, at_once = read(name, [written])
-    reply, in_pieces = read(name, pieces)
+    is_whole = data.draw(st.booleans())
+    whole, at_once = read(name, [written], is_whole=is_whole)
+    reply, in_pieces = read(name, pieces, is_whole=is_whole)
     assert reply == whole
     assert joined(in_pieces) == joined(at_once)
 

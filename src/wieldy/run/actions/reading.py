@@ -17,6 +17,7 @@ from wieldy.core.calls import AnyCall, InvalidToolCall, ToolCall, ToolDefinition
 from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.formats.events import ArgumentsDelta, CallOpened, ParseEvent, Reply, reply_of
 from wieldy.formats.format import ChatFormat
+from wieldy.formats.wires.labelled import LabelledWire
 
 Delta: TypeAlias = TextDelta | ReasoningDelta | CallDelta
 
@@ -55,6 +56,7 @@ class ReplyReading:
         # An empty prompt: what went before opened nothing.
         self._parser = chat_format.parser(tools, prompt="", id_prefix=id_prefix)
         self._stops = _Stops(chat_format.turns.reply_end)
+        self._end = _end_of(chat_format)
         self._events: list[ParseEvent] = []
         self._fed: list[str] = []
         self._dropped: list[str] = []
@@ -80,9 +82,15 @@ class ReplyReading:
                 deltas += self._parse(stop[len(blank) :])
         return deltas
 
-    def close(self) -> list[Delta]:
-        """What the end of the text tells."""
+    def close(self, *, is_whole: bool) -> list[Delta]:
+        """What the end of the text tells.
+
+        Args:
+            is_whole: Whether the model ended its reply itself, so that bare text at its end is known to be complete.
+        """
         deltas = [] if self._dropped else self._parse(self._stops.rest())
+        self._end = self._end if is_whole else ""
+        deltas += self._tell(self._parser.feed(self._end))
         return [*deltas, *self._tell(self._parser.close())]
 
     def rest_of(self, whole: str) -> str | None:
@@ -104,7 +112,7 @@ class ReplyReading:
         return ReadReply(
             content=reply.content,
             reasoning=reply.reasoning,
-            calls=_as_written(reply, "".join(self._fed)),
+            calls=_as_written(reply, "".join(self._fed) + self._end),
             text=self._text,
             problems=tuple(problems),
             is_answer=bool(reply.content.strip()) and is_clean,
@@ -123,6 +131,13 @@ class ReplyReading:
         self._events += events
         self._has_call = self._has_call or any(isinstance(event, ToolCall | InvalidToolCall) for event in events)
         return [delta for event in events if (delta := _delta(event)) is not None]
+
+
+def _end_of(chat_format: ChatFormat) -> str:
+    """The label that would come next, behind a reply in labelled parts: one ends bare text, and the end does not."""
+    wire = chat_format.wire
+    labels = wire.labels if isinstance(wire, LabelledWire) else ()
+    return next((f"\n{label.text}" for label in labels if label.means == "result"), "")
 
 
 class _Stops:

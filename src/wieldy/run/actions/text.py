@@ -90,7 +90,7 @@ class TextActions:
         rest = reading.rest_of(reply.message.text)
         if rest is None:  # the reply counts, whatever was streamed
             reading, rest = self._reading(request), reply.message.text
-        for delta in (*reading.feed(rest), *reading.close()):
+        for delta in (*reading.feed(rest), *reading.close(is_whole=reply.finish == "stop")):
             yield delta
         yield self._reply(request, reply, reading.reply())
 
