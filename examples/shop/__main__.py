@@ -16,7 +16,7 @@ from pathlib import Path
 
 from shop import Shop, confirmed_by, tools_of
 
-from wieldy import Agent
+from wieldy import Agent, careful
 from wieldy.core.calls import ToolCall
 from wieldy.core.errors import WieldyError
 
@@ -33,7 +33,13 @@ def main() -> None:
     options = parser.parse_args()
     data = options.data or Path(tempfile.mkdtemp(prefix="shop-")) / "shop.json"
     try:
-        agent = Agent(options.model, tools_of(Shop(data)), instructions=INSTRUCTIONS, policy=confirmed_by(ask))
+        agent = Agent(
+            options.model,
+            tools_of(Shop(data)),
+            instructions=INSTRUCTIONS,
+            policy=careful(),
+            approver=confirmed_by(ask),
+        )
         result = agent.run_sync(options.question)
     except WieldyError as error:
         sys.exit(str(error))

@@ -3,7 +3,7 @@
     wieldy run "Refund order 17." --tools examples/shop/shop.py
 
 What to look at: `refund` has an effect, so it says what it writes, takes the idempotency key, and is refused with words
-that a model can act on; `confirmed_by` is a policy that asks a person before anything that is not just reading.
+that a model can act on; `confirmed_by` answers, for a person, the questions of a policy such as `careful()`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ from typing import Any, Literal
 
 import anyio
 
-from wieldy import Context, Tool, Toolset, tool
-from wieldy.core.calls import ToolCall
-from wieldy.core.errors import ToolError
-from wieldy.run.policy import Allow, Decision, Deny, Policy
+from wieldy import Approval, ApprovalRequest, Approver, Context, Tool, ToolError, Toolset, tool
 
 Status = Literal["received", "packed", "shipped", "delivered", "cancelled"]
 BEGINNING = Path(__file__).with_name("shop.json")
@@ -174,19 +171,17 @@ def tools_of(shop: Shop) -> list[Tool]:
     return [find_order, list_orders, check_stock, refund]
 
 
-def confirmed_by(ask: Callable[[str], bool]) -> Policy:
-    """A policy: reading is allowed, for everything else `ask` is asked with a question and answers yes or no."""
+def confirmed_by(ask: Callable[[str], bool]) -> Approver:
+    """An approver: `ask` is asked with a question and answers yes or no; what it answered is on record."""
 
-    async def policy(call: ToolCall, called: Tool) -> Decision:
-        if called.effect == "read":
-            return Allow()
-        arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    async def approver(request: ApprovalRequest) -> Approval:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in request.arguments.items())
         # A person takes their time: in a thread, so that nothing else has to wait.
-        if await anyio.to_thread.run_sync(ask, f"{call.name}({arguments})?"):
-            return Allow()
-        return Deny("the person in charge said no; do not try again, and say so in the answer")
+        if await anyio.to_thread.run_sync(ask, f"{request.tool_name}({arguments})?"):
+            return request.approve(by="the person in charge")
+        return request.deny(by="the person in charge", reason="say so in the answer")
 
-    return policy
+    return approver
 
 
 def _order(data: dict[str, Any], order_id: str) -> Order:

@@ -86,7 +86,21 @@ from wieldy.core.principals import Principal
 if TYPE_CHECKING:
     from wieldy.agent import Actions, Agent, Prompt, Strategy
     from wieldy.run.journal import MemoryJournal, PostgresJournal, SqliteJournal, open_journal, verify
-    from wieldy.run.policy import Allow, Approver, Ask, Decision, Deny, Policy, Proposal, Rule, Rules, allow_all
+    from wieldy.run.policy import (
+        Allow,
+        Approver,
+        Ask,
+        Decision,
+        Deny,
+        Policy,
+        Proposal,
+        Rule,
+        Rules,
+        allow_all,
+        ask_when_tainted,
+        careful,
+        strictest,
+    )
     from wieldy.run.prices import PRICES, Price, Prices
     from wieldy.run.results import ResultRules
     from wieldy.run.state import CallState, RunState, fold
@@ -190,9 +204,12 @@ __all__ = [
     "UsageError",
     "WieldyError",
     "allow_all",
+    "ask_when_tainted",
+    "careful",
     "fold",
     "open_journal",
     "repair",
+    "strictest",
     "tool",
     "verify",
 ]
@@ -213,6 +230,9 @@ _LOADED_ON_USE = {
         "Rule",
         "Rules",
         "allow_all",
+        "ask_when_tainted",
+        "careful",
+        "strictest",
     ),
     "wieldy.run.prices": ("PRICES", "Price", "Prices"),
     "wieldy.run.results": ("ResultRules",),

@@ -13,7 +13,7 @@ from types import ModuleType
 
 import pytest
 
-from wieldy import Agent, Limits
+from wieldy import Agent, Limits, careful
 from wieldy.core.calls import ToolResult
 from wieldy.core.errors import ArgumentsError
 from wieldy.core.events import RunResult
@@ -62,7 +62,13 @@ def serve(
         return answer
 
     with ScriptedModel(turns) as model:
-        agent = Agent(model, shop.tools_of(shop.Shop(data)), policy=shop.confirmed_by(ask), limits=Limits(turns=5))
+        agent = Agent(
+            model,
+            shop.tools_of(shop.Shop(data)),
+            policy=careful(),
+            approver=shop.confirmed_by(ask),
+            limits=Limits(turns=5),
+        )
         return agent.run_sync("What the customer wants."), questions
 
 

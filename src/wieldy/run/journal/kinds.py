@@ -14,8 +14,8 @@ from typing import Final
 RUN_STARTED: Final = "run_started"
 """`model`, `messages` (those that the run starts from), `tools` (definitions as offered), `limits`, `journal_head` (the
 digest of the journal's newest entry, which ties the runs of a journal together); where they apply `principal` (a name),
-`parent` (`run_id`, `call_id` of the call whose code started this run), `is_tainted` (true where strangers may have shaped
-what the run starts from) and `metadata` (the program's own)."""
+`parent` (`run_id`, `call_id` of the call whose code started this run), `is_tainted` (true where strangers may have
+shaped what the run starts from) and `metadata` (the program's own)."""
 
 RUN_RESUMED: Final = "run_resumed"
 """Somebody goes on with the run: `by` (the process and its host), `limits` as they are from now on."""
