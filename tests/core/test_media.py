@@ -93,3 +93,20 @@ def test_a_part_shows_only_the_beginning_of_its_bytes() -> None:
 )
 def test_a_url_says_what_it_carries(url: str, media_type: str | None) -> None:
     assert ImagePart(url=url).media_type == media_type
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        (FilePart.from_bytes("\ufeffGrüße\n".encode(), name="notes.txt"), "Grüße\n"),
+        (FilePart.from_bytes(b'{"a": 1}', name="a.json"), '{"a": 1}'),
+        (FilePart.from_bytes(b"<f/>", name="a", media_type="application/atom+xml; charset=utf-8"), "<f/>"),
+        (FilePart(name="a.txt", media_type="Text/Plain", url="data:,a%20b"), "a b"),
+        (FilePart.from_bytes(b"%PDF-1.7", name="a.pdf"), None),
+        (FilePart.from_bytes(b"\xff\xfe", name="a.txt"), None),
+        (FilePart(name="a.txt", media_type="text/plain", url="https://a.example/a.txt"), None),
+        (FilePart(name="a.txt", media_type="text/plain", url="data:text/plain;base64,!!"), None),
+    ],
+)
+def test_files_of_text_tell_their_words(part: FilePart, text: str | None) -> None:
+    assert part.plain_text == text

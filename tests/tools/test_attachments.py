@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from wieldy.core.media import FilePart, ImagePart
 from wieldy.tools import tool
-from wieldy.tools.attachments import human_size, is_text_file, size_bytes, take_attachments
+from wieldy.tools.attachments import human_size, size_bytes, take_attachments
 from wieldy.tools.present import Presented, Sourced, present
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(92)
@@ -114,23 +114,6 @@ def test_the_name_of_a_file_is_one_line() -> None:
     text = present(part, None).text
     assert "\n" not in text
     assert len(text) < 300
-
-
-@pytest.mark.parametrize(
-    ("part", "is_text"),
-    [
-        (NOTES, True),
-        (PDF, False),
-        (IMAGE, False),
-        (FilePart.from_bytes(b'{"a": 1}', name="a.json"), True),
-        (FilePart.from_bytes(b"<svg/>", name="a", media_type="application/atom+xml; charset=utf-8"), True),
-        (FilePart.from_bytes(b"\xff\xfe", name="a.txt"), False),
-        (FilePart(name="a.txt", media_type="text/plain", url="https://a.example/a.txt"), False),
-        (FilePart(name="a.txt", media_type="text/plain", url="data:text/plain;base64,!!"), False),
-    ],
-)
-def test_files_of_text_are_told_from_others(part: Any, is_text: bool) -> None:
-    assert is_text_file(part) == is_text
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ _ENDINGS: Final = {
     ".yml": "application/yaml",
     ".zip": "application/zip",
 }
+_TEXT_TYPES: Final = ("application/json", "application/xml", "application/yaml")
 UNKNOWN_MEDIA_TYPE: Final = "application/octet-stream"
 
 
@@ -96,7 +97,7 @@ class ImagePart:
     @property
     def media_type(self) -> str | None:
         """What a `data:` URL says it is; None for other URLs."""
-        return _media_type_in(self.url)
+        return media_type_in(self.url)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -129,6 +130,18 @@ class FilePart:
             OSError: It cannot be read.
         """
         return cls.from_bytes(Path(path).read_bytes(), name=name or Path(path).name, media_type=media_type)
+
+    @property
+    def plain_text(self) -> str | None:
+        """The words of a file of text; None for any other file, and for one that is elsewhere."""
+        kind = self.media_type.partition(";")[0].strip().lower()
+        if not kind.startswith("text/") and kind not in _TEXT_TYPES and not kind.endswith(("+json", "+xml")):
+            return None
+        data = read_data_url(self.url)
+        try:
+            return None if data is None else data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return None
 
 
 def media_type_of(data: bytes) -> str | None:
@@ -168,7 +181,8 @@ def shortened(url: str) -> str:
     return url if len(url) <= 100 else f"{url[:60]}… ({len(url)} characters)"
 
 
-def _media_type_in(url: str) -> str | None:
+def media_type_in(url: str) -> str | None:
+    """What a `data:` URL says that it carries; None for other URLs."""
     head, comma, _ = url[:200].partition(",")
     if not comma or not head.lower().startswith("data:"):
         return None

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, cast
 from wieldy.core.calls import AnyCall, InvalidToolCall, ToolCall, ToolResult
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, canonical_json
-from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.media import UNKNOWN_MEDIA_TYPE, FilePart, ImagePart, media_type_in, media_type_of_name
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
@@ -110,16 +110,20 @@ class Message:
         return message
 
     def _content(self) -> str | list[Any] | None:
-        images = [part for part in self.parts if isinstance(part, ImagePart)]
-        if not images:
+        if not any(isinstance(part, ImagePart | FilePart) for part in self.parts):
             return self.text if self.text or not self.calls else None
-        return [
-            {"type": "text", "text": part.text}
-            if isinstance(part, TextPart)
-            else {"type": "image_url", "image_url": {"url": part.url}}
-            for part in self.parts
-            if isinstance(part, TextPart | ImagePart)
-        ]
+        return [part_to_dict(part) for part in self.parts if isinstance(part, TextPart | ImagePart | FilePart)]
+
+
+def part_to_dict(part: TextPart | ImagePart | FilePart) -> JsonObject:
+    """The part as an OpenAI-style dictionary."""
+    match part:
+        case TextPart(text=text):
+            return {"type": "text", "text": text}
+        case ImagePart(url=url):
+            return {"type": "image_url", "image_url": {"url": url}}
+        case FilePart(name=name, url=url):
+            return {"type": "file", "file": {"filename": name, "file_data": url}}
 
 
 def messages_from(messages: str | Iterable[Message | Mapping[str, Any]]) -> tuple[Message, ...]:
@@ -153,8 +157,10 @@ def _message_from_dict(index: int, message: Mapping[str, Any]) -> Message:
         call_id = message.get("tool_call_id")
         if not isinstance(call_id, str):
             raise UsageError(f"messages[{index}]: a tool message needs the 'tool_call_id' of the call it answers.")
-        content = "".join(part.text for part in _content_parts(index, message) if isinstance(part, TextPart))
-        return Message.tool(ToolResult(tool_call_id=call_id, content=content))
+        found = tuple(_content_parts(index, message))
+        content = "".join(part.text for part in found if isinstance(part, TextPart))
+        media = tuple(part for part in found if isinstance(part, ImagePart | FilePart))
+        return Message.tool(ToolResult(tool_call_id=call_id, content=content, parts=media))
     parts = list(_content_parts(index, message))
     reasoning = message.get("reasoning_content") or message.get("reasoning")
     if isinstance(reasoning, str) and reasoning:
@@ -181,8 +187,19 @@ def _content_parts(index: int, message: Mapping[str, Any]) -> Iterable[Part]:
                 yield TextPart(text=text)
             case {"type": "image_url", "image_url": {"url": str(url)}}:
                 yield ImagePart(url=url)
+            case {"type": "file", "file": {"file_data": str(url), **others}}:
+                yield _file(others.get("filename"), url)
             case _:
-                raise UsageError(f"messages[{index}]: expected a 'text' or 'image_url' part, found {part!r}.")
+                raise UsageError(
+                    f"messages[{index}]: expected a part of type 'text', 'image_url' or 'file' (with 'file_data'), "
+                    f"found {part!r:.200}."
+                )
+
+
+def _file(name: object, url: str) -> FilePart:
+    known = name if isinstance(name, str) and name else "file"
+    media_type = media_type_in(url) or media_type_of_name(known) or UNKNOWN_MEDIA_TYPE
+    return FilePart(name=known, media_type=media_type, url=url)
 
 
 def _call_from_dict(index: int, call: Any) -> AnyCall:

@@ -12,13 +12,12 @@ from typing import Any, Final, TypeAlias, cast
 
 from pydantic import BaseModel
 
-from wieldy.core.media import FilePart, ImagePart, data_url, media_type_of, read_data_url, shortened
+from wieldy.core.media import FilePart, ImagePart, data_url, media_type_of, shortened
 
 Attachment: TypeAlias = ImagePart | FilePart
 
 _PLAIN: Final = frozenset((str, int, float, bool, type(None)))
 _CONTAINERS: Final = frozenset((dict, list, tuple))
-_TEXT_TYPES: Final = ("application/json", "application/xml", "application/yaml", "image/svg+xml")
 
 
 def take_attachments(value: object) -> tuple[object, tuple[Attachment, ...]]:
@@ -30,11 +29,6 @@ def take_attachments(value: object) -> tuple[object, tuple[Attachment, ...]]:
         return value, ()
     found: list[Attachment] = []
     return _without(value, found, frozenset()), tuple(found)
-
-
-def is_text_file(part: Attachment) -> bool:
-    """Whether the part's words stand in the text of its result, so that a model needs no more than that."""
-    return _text_in(part) is not None
 
 
 def size_bytes(part: Attachment) -> int:
@@ -145,22 +139,8 @@ def _words(part: Attachment, *, number: int) -> str:
         kind = f"{part.media_type}, " if part.media_type else ""
         return f"[image {number}: {kind}{where}]"
     name = f"[file {number}: {_one_line(part.name)}, {_one_line(part.media_type)}, {where}]"
-    text = _text_in(part)
-    return name if text is None else f"{name}\n{text}"
+    return name if part.plain_text is None else f"{name}\n{part.plain_text}"
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())[:200]
-
-
-def _text_in(part: Attachment) -> str | None:
-    if isinstance(part, ImagePart):
-        return None
-    kind = part.media_type.partition(";")[0].strip().lower()
-    if not kind.startswith("text/") and kind not in _TEXT_TYPES and not kind.endswith(("+json", "+xml")):
-        return None
-    data = read_data_url(part.url)
-    try:
-        return None if data is None else data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return None
