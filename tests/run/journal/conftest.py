@@ -83,12 +83,18 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         yield first, second
 
 
+_BOUNDED = "import faulthandler; faulthandler.dump_traceback_later(60, exit=True)\n"
+
+
 class Peer:
     """Another process, which carries out what it is told line by line and answers each with one line."""
 
     def __init__(self, code: str, *arguments: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", code, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", _BOUNDED + code, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         self.pid = self._process.pid
 
