@@ -23,7 +23,7 @@ from wieldy.run.journal import MemoryJournal, SqliteJournal
 from wieldy.run.loop import RunRequest, run
 from wieldy.run.state import RunState, fold
 from wieldy.testing import ScriptedModel, call, text
-from wieldy.tools import Toolset, tool
+from wieldy.tools import Tool, Toolset, tool
 
 pytestmark = pytest.mark.anyio
 
@@ -179,25 +179,33 @@ async def test_a_tool_whose_own_work_was_cancelled_has_failed_and_the_run_goes_o
 
 @pytest.mark.parametrize("effect", ["unsafe", "read"])
 async def test_a_tool_that_takes_too_long_may_still_complete_and_the_model_is_told(effect: Any) -> None:
-    is_released = threading.Event()
-    has_ended = threading.Event()
-
-    @tool(effect=effect, timeout_s=0.01)
-    def block() -> str:
-        """Takes its time, which a thread cannot be kept from."""
-        is_released.wait(10)
-        has_ended.set()
-        return "late"
-
-    try:
-        [slow, sibling] = await results_of([call("block"), call("echo", {"word": "a"})], [block, echo])
-    finally:
-        is_released.set()
+    for timeout_s in (0.01, 0.1, 1.0, 10.0):  # until the thread had time to begin
+        has_begun, is_released, has_ended = threading.Event(), threading.Event(), threading.Event()
+        block = blocking(has_begun, is_released, has_ended, effect=effect, timeout_s=timeout_s)
+        try:
+            [slow, sibling] = await results_of([call("block"), call("echo", {"word": "a"})], [block, echo])
+        finally:
+            is_released.set()
+        if has_begun.is_set():
+            break
     assert slow.is_error
-    assert slow.content.startswith("`block` gave no answer within 0.01 s.")
+    assert slow.content.startswith("`block` gave no answer within ")
     assert ("may still complete" in slow.content) == (effect == "unsafe")
     assert (sibling.content, sibling.is_error) == ("a", False)
     assert await anyio.to_thread.run_sync(has_ended.wait, 10)
+
+
+def blocking(
+    has_begun: threading.Event, is_released: threading.Event, has_ended: threading.Event, **declared: Any
+) -> Tool:
+    def block() -> str:
+        """Takes its time, which a thread cannot be kept from."""
+        has_begun.set()
+        is_released.wait(60)
+        has_ended.set()
+        return "late"
+
+    return tool(**declared)(block)
 
 
 async def test_an_asynchronous_tool_that_takes_too_long_is_cancelled() -> None:

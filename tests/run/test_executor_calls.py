@@ -368,23 +368,18 @@ async def test_a_first_attempt_asks_nobody() -> None:
 async def test_whether_a_call_that_took_too_long_had_an_effect_is_unknown_unless_it_reads(
     effect: Any, is_async: bool
 ) -> None:
-    is_released = threading.Event()
-
     async def wait() -> None:
         await anyio.sleep_forever()
 
-    def block() -> None:
-        is_released.wait(10)
-
-    slow = tool(wait if is_async else block, name="slow", effect=effect, timeout_s=0.01)
-    try:
-        notes = await carried_out(step(slow))
-    finally:
-        is_released.set()
+    notes = Notes()
+    if is_async:
+        await carried_out(step(tool(wait, name="block", effect=effect, timeout_s=0.01)), notes=notes)
+    else:
+        (await left_at_work(lambda: None, effect=effect, notes=notes)).set()
     outcome = notes.outcomes["c1"]
     assert outcome.is_unknown == (effect != "read")
     assert ("may still complete" in outcome.result.content) == (effect != "read")
-    assert outcome.result.content.startswith("`slow` gave no answer within 0.01 s.")
+    assert outcome.result.content.startswith("`block` gave no answer within ")
 
 
 async def test_code_that_answers_although_its_time_is_over_has_answered() -> None:
@@ -497,14 +492,38 @@ async def late_calls(notes: Notes) -> AsyncIterator[LateCalls]:
         await late.aclose()
 
 
-def blocking(is_released: threading.Event, end: Callable[[], Any], **declared: Any) -> Tool:
+def blocking(has_begun: threading.Event, is_released: threading.Event, end: Callable[[], Any], **declared: Any) -> Tool:
     def block(ctx: Context) -> Any:
-        is_released.wait(10)
+        has_begun.set()
+        is_released.wait(60)
         ctx.progress("too late to be heard")
         ctx.charge(Usage(output_tokens=3))
         return end()
 
-    return tool(**({"name": "block", "effect": "unsafe", "timeout_s": 0.01} | declared))(block)
+    return tool(**({"name": "block"} | declared))(block)
+
+
+PATIENCE_S = (0.01, 0.1, 1.0, 10.0)
+"""Time-outs to try one after the other, until the thread had time to begin."""
+
+
+async def left_at_work(
+    end: Callable[[], Any], *, notes: Notes, fallback: Tool | None = None, **given: Any
+) -> threading.Event:
+    """A call is out of time, and its code goes on in its thread until the event that is returned is set."""
+    effect = given.pop("effect", "unsafe")
+    for timeout_s in PATIENCE_S:
+        has_begun, is_released = threading.Event(), threading.Event()
+
+        notes.outcomes.clear()
+        await carried_out(
+            step(blocking(has_begun, is_released, end, effect=effect, timeout_s=timeout_s), fallback=fallback),
+            notes=notes,
+            **given,
+        )
+        if has_begun.is_set():
+            return is_released
+    raise AssertionError("no thread ever began")
 
 
 def raises(error: BaseException) -> Any:
@@ -512,9 +531,9 @@ def raises(error: BaseException) -> Any:
 
 
 async def test_what_a_thread_brings_late_is_told_as_long_as_the_run_lives() -> None:
-    notes, is_released = Notes(), threading.Event()
+    notes = Notes()
     async with late_calls(notes) as late:
-        await carried_out(step(blocking(is_released, lambda: "done after all")), notes=notes, late=late)
+        is_released = await left_at_work(lambda: "done after all", notes=notes, late=late)
         assert [waiting.call.id for waiting in late.under_way] == ["c1"]
         assert notes.outcomes["c1"].is_unknown
         is_released.set()
@@ -541,9 +560,9 @@ async def coroutine() -> str:
     ],
 )
 async def test_a_late_failure_is_told_too(end: Callable[[], Any], words: str) -> None:
-    notes, is_released = Notes(), threading.Event()
+    notes = Notes()
     async with late_calls(notes) as late:
-        await carried_out(step(blocking(is_released, end)), notes=notes, late=late)
+        is_released = await left_at_work(end, notes=notes, late=late)
         is_released.set()
         with anyio.fail_after(10):
             await notes.heard_late.wait()
@@ -553,13 +572,13 @@ async def test_a_late_failure_is_told_too(end: Callable[[], Any], words: str) ->
 
 
 async def test_nobody_hears_of_what_comes_after_the_run() -> None:
-    notes, is_released, has_ended = Notes(), threading.Event(), threading.Event()
+    notes, has_ended = Notes(), threading.Event()
 
     def end() -> str:
         has_ended.set()
         return "too late"
 
-    await carried_out(step(blocking(is_released, end)), notes=notes)
+    is_released = await left_at_work(end, notes=notes)
     is_released.set()
     assert await anyio.to_thread.run_sync(has_ended.wait, 10)
     for _ in range(10):
@@ -568,10 +587,9 @@ async def test_nobody_hears_of_what_comes_after_the_run() -> None:
 
 
 async def test_a_thread_whose_call_was_answered_by_a_fallback_is_not_waited_for() -> None:
-    notes, is_released = Notes(), threading.Event()
+    notes = Notes()
     async with late_calls(notes) as late:
-        slow = blocking(is_released, lambda: "late", effect="read")
-        await carried_out(step(slow, fallback=other), notes=notes, late=late)
+        is_released = await left_at_work(lambda: "late", effect="read", fallback=other, notes=notes, late=late)
         assert late.under_way == ()
         assert notes.outcomes["c1"].answered_by == "other"
         is_released.set()
@@ -586,9 +604,9 @@ class FullDisk(Notes):
 
 
 async def test_a_late_end_that_cannot_be_recorded_stops_the_run_at_its_next_calls() -> None:
-    notes, is_released = FullDisk(), threading.Event()
+    notes = FullDisk()
     async with late_calls(notes) as late:
-        await carried_out(step(blocking(is_released, lambda: "late")), notes=notes, late=late)
+        is_released = await left_at_work(lambda: "late", notes=notes, late=late)
         is_released.set()
         with anyio.fail_after(10):
             await notes.heard_late.wait()
