@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from wieldy.apps.cli.journals import find_run, open_for_reading
+from wieldy.apps.cli.journals import find_run, open_for_appending, open_for_reading
 from wieldy.core.errors import UsageError
+from wieldy.core.ports import Draft
+from wieldy.run.journal import open_journal
 
 RUNS = ("bb22", "bb11", "aa11")
 
@@ -34,3 +38,37 @@ def test_reading_creates_no_file(tmp_path: Path) -> None:
         open_for_reading(tmp_path / "new" / "runs.db")
 
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["new/runs.db", "a\0b", "x" * 5000, "mysql://host/database"])
+def test_appending_to_runs_needs_a_journal_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="no journal"):
+        open_for_appending(name)
+
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_journal_is_a_file_or_a_database(tmp_path: Path, postgres: Any) -> None:
+    for name in (str(tmp_path / "runs.db"), f"{postgres.url}?options=-csearch_path%3Dpublic"):
+        with open_journal(name) as journal:
+            journal.append("a run", Draft("run_started", {}))
+        with closing(open_for_appending(name)) as recorded:  # type: ignore[type-var]
+            recorded.append("a run", Draft("approval", {}))
+        with closing(open_for_reading(name)) as recorded:  # type: ignore[type-var]
+            assert [entry.kind for entry in recorded.read(find_run(recorded.run_ids(), "a"))] == [
+                "run_started",
+                "approval",
+            ]
+
+
+def test_a_default_journal_that_does_not_exist_yet_is_none_to_read_and_missing_to_append(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert open_for_reading(None) is None
+    with pytest.raises(UsageError, match="no journal"):
+        open_for_appending(None)
