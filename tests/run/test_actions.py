@@ -439,3 +439,19 @@ async def test_it_opens_and_closes_the_model_inside() -> None:
 def test_the_format_of_a_model_family_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match=f"such as 'react', 'json' or 'markers', found '{name}'"):
         TextActions(ScriptedModel([]), formats.get(name))
+
+
+def test_the_name_of_a_format_is_none() -> None:
+    with pytest.raises(UsageError, match=r"such as `formats\.get\('react'\)`, found 'react'"):
+        TextActions(ScriptedModel([]), "react")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", PLAIN_FORMATS)
+@pytest.mark.parametrize(
+    "written", ["", " \n", "\ud800", "\x00", "Observation:", "{" * 5000, "[[" * 5000, "Action:" * 500]
+)
+async def test_whatever_a_model_writes_ends_in_a_reply_that_can_be_told_again(name: str, written: str) -> None:
+    reply, _, _ = await ask(name, written)
+    answers = [result(made.id) for made in reply.message.calls]
+    messages = [QUESTION, reply.message, *(answers or [QUESTION])]
+    check_history(Retelling(formats.get(name), TOOLS).told(messages))

@@ -151,6 +151,9 @@ def bare(chat_format: ChatFormat) -> Turns:
     Raises:
         UsageError: There is no saying how tools are called, or what is told holds marks of turns all the same.
     """
+    # Programs without a type checker may hand over a name.
+    if not isinstance(chat_format, ChatFormat):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"Expected a chat format, such as `formats.get('react')`, found {chat_format!r}.")
     turns, section = chat_format.turns, chat_format.turns.tools
     around = [turns.results.open, turns.results.close, *(part for part in turns.results.each if isinstance(part, str))]
     openings = [opening for wrap in (turns.user, turns.assistant) if (opening := wrap.open.strip())]
