@@ -40,7 +40,7 @@ def test_reading_creates_no_file(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["new/runs.db", "a\0b", "x" * 5000, "mysql://host/database"])
+@pytest.mark.parametrize("name", ["new/runs.db", "a\0b", "x" * 5000, "mysql://host/database", "~no-such-user/runs.db"])
 def test_appending_to_runs_needs_a_journal_that_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

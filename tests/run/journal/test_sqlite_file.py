@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from wieldy.core.errors import JournalError, JournalTamperedError
+from wieldy.core.errors import JournalError, JournalTamperedError, UsageError
 from wieldy.core.ports import Draft
 from wieldy.run.journal import SqliteJournal, verify
 
@@ -128,6 +128,17 @@ def test_a_missing_or_empty_file_is_made_for_writing_and_named_for_reading(tmp_p
 def test_a_path_where_no_file_can_be_is_refused(path: str) -> None:
     with pytest.raises(JournalError, match="cannot be made"):
         SqliteJournal(path)
+
+
+def test_the_home_of_nobody_is_refused() -> None:
+    with pytest.raises(JournalError, match="nobody's home folder"):
+        SqliteJournal("~nobody-has-this-name/j.db")
+
+
+def test_a_durability_that_does_not_exist_is_refused_before_a_file_is_made(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="found 'always'"):
+        SqliteJournal(tmp_path / "j.db", durability="always")  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_damaged_page_is_reported_when_it_is_read(tmp_path: Path) -> None:
@@ -276,7 +287,7 @@ def open_folder() -> Iterator[Path]:
 
 OPEN_TO_WRITE = """
 import os, sys
-from wieldy.core.errors import JournalError, JournalTamperedError
+from wieldy.core.errors import JournalError, JournalTamperedError, UsageError
 from wieldy.core.ports import Draft
 from wieldy.run.journal import SqliteJournal
 if os.geteuid() == 0:  # the administrator may write anywhere, so it is somebody else who tries
@@ -303,7 +314,7 @@ def test_a_read_only_file_or_folder_is_named_when_it_is_opened(open_folder: Path
 
 FILL_THE_DISK = """
 import resource, sys
-from wieldy.core.errors import JournalError, JournalTamperedError
+from wieldy.core.errors import JournalError, JournalTamperedError, UsageError
 from wieldy.core.ports import Draft
 from wieldy.run.journal import SqliteJournal
 journal = SqliteJournal(sys.argv[1])

@@ -51,10 +51,11 @@ def open_for_appending(name: str | Path | None) -> Journal:
 def _existing(name: str | Path | None) -> str | Path:
     if name is not None and is_url(name):
         return name
-    file = default_journal() if name is None else Path(name).expanduser()
+    file = default_journal() if name is None else Path(name)
     try:
+        file = file.expanduser()
         is_there = file.exists()
-    except (OSError, ValueError):
+    except (OSError, ValueError, RuntimeError):
         is_there = False
     if not is_there:
         raise UsageError(f"{file}: there is no journal here. Name the file that `wieldy run --journal` wrote.")

@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Literal, Self, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
-from wieldy.core.errors import JournalError
+from wieldy.core.errors import JournalError, UsageError
 from wieldy.core.ports import Draft, Entry, Lease
 from wieldy.run.journal.chain import EMPTY, MOST_ENTRIES, START, Head, conflict, entry_of, extend, head_of, link, row_of
 from wieldy.run.journal.encoding import Settled, as_read, bytes_from_name, settled
@@ -29,8 +29,7 @@ from wieldy.run.journal.leases import Claim, HeldLease, busy, is_free, lost, new
 from wieldy.run.journal.sqlite_claims import drop_claim, find_claim, put_claim, renew_claim
 from wieldy.run.journal.sqlite_file import (
     FORMAT_WITHOUT_DIGESTS,
-    check_format,
-    connect,
+    file_of,
     journal_error,
     open_for_appending,
     open_for_reading,
@@ -62,6 +61,7 @@ class SqliteJournal:
 
     Raises:
         JournalError: The file cannot be opened, is damaged, is something else, or was written by a newer Wieldy.
+        UsageError: There is no such durability.
     """
 
     def __init__(
@@ -72,24 +72,23 @@ class SqliteJournal:
         durability: Durability = "process",
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.path = Path(path).expanduser()
+        if durability not in get_args(Durability):
+            raise UsageError(f"Expected durability to be `process` or `machine`, found {durability!r}.")
+        self.path = file_of(path)
         self._clock = clock
         self._durability: Durability = durability
         self._writing, self._reading = threading.Lock(), threading.Lock()
         self._pid = os.getpid()
         self._heads = Heads()
         self._is_full = True
-        if read_only:
-            self._writer = None
-            self._reader = open_for_reading(self.path)
-            connections = (self._reader,)
-        else:
-            self._writer = open_for_appending(self.path)
+        self._writer = None if read_only else open_for_appending(self.path)
+        try:
             # A connection of its own, so that reading a long run does not hold up a run that is being written.
-            self._reader = connect(self.path, read_only=False)
-            connections = (self._writer, self._reader)
-        self._close = weakref.finalize(self, _close_all, connections, self._pid)
-        self._format = check_format(self.path, self._reader)
+            self._reader, self._format = open_for_reading(self.path)
+        except JournalError:
+            _close_all((self._writer,), self._pid)
+            raise
+        self._close = weakref.finalize(self, _close_all, (self._writer, self._reader), self._pid)
         # The same file also if the process goes to another folder.
         self._place = os.fspath(self.path.absolute())
         self._file = _identity(self._place)
@@ -318,9 +317,9 @@ def _identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _close_all(connections: Sequence[sqlite3.Connection], pid: int) -> None:
+def _close_all(connections: Sequence[sqlite3.Connection | None], pid: int) -> None:
     if os.getpid() != pid:  # a forked process: the file is its parent's
         return
-    for connection in connections:
+    for connection in filter(None, connections):
         with suppress(sqlite3.Error):  # a damaged file may refuse to be tidied up; there is nothing more to save
             connection.close()

@@ -106,8 +106,20 @@ def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     return connection
 
 
-def open_for_reading(path: Path) -> sqlite3.Connection:
-    """A connection to a journal that exists.
+def file_of(path: Path | str) -> Path:
+    """The path, with `~` for the home folder.
+
+    Raises:
+        JournalError: There is no such home.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise JournalError(f"The journal {path} names nobody's home folder. Name a file. ({error})") from error
+
+
+def open_for_reading(path: Path) -> tuple[sqlite3.Connection, int]:
+    """A connection to a journal that exists, and the number of its format.
 
     Raises:
         JournalError: There is no such file, or it is no journal that this version can read.
@@ -124,7 +136,7 @@ def open_for_appending(path: Path) -> sqlite3.Connection:
         JournalError: The file cannot be made or written, or is no journal that this version can write.
     """
     _make_file(path)
-    return _open(path, _prepare, read_only=False)
+    return _open(path, _prepare, read_only=False)[0]
 
 
 def check_format(path: Path, connection: sqlite3.Connection) -> int:
@@ -160,20 +172,22 @@ def transaction(connection: sqlite3.Connection) -> Generator[None]:
         raise
 
 
-def _open(path: Path, check: Callable[[Path, sqlite3.Connection], object], *, read_only: bool) -> sqlite3.Connection:
+def _open(
+    path: Path, check: Callable[[Path, sqlite3.Connection], int], *, read_only: bool
+) -> tuple[sqlite3.Connection, int]:
     try:
         connection = connect(path, read_only=read_only)
         try:
-            check(path, connection)
+            version = check(path, connection)
         except BaseException:
             connection.close()
             raise
     except sqlite3.Error as error:
         raise journal_error(path, error) from error
-    return connection
+    return connection, version
 
 
-def _prepare(path: Path, connection: sqlite3.Connection) -> None:
+def _prepare(path: Path, connection: sqlite3.Connection) -> int:
     if not _is_empty(connection):
         check_format(path, connection)
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
@@ -187,7 +201,7 @@ def _prepare(path: Path, connection: sqlite3.Connection) -> None:
             connection.execute(f"PRAGMA user_version = {FORMAT_VERSION}")
         elif check_format(path, connection) == FORMAT_WITHOUT_DIGESTS:
             _upgrade(connection)
-    check_format(path, connection)
+    return check_format(path, connection)
 
 
 def _upgrade(connection: sqlite3.Connection) -> None:
