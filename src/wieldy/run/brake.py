@@ -8,10 +8,11 @@ Deliberately not here: acting on either (`loop`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec.json import Encoder
 
 from wieldy.core.calls import ToolCall
-from wieldy.core.json import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
     from wieldy.core.json import JsonObject
     from wieldy.run.state import CallState
 
-_Seen: TypeAlias = "tuple[str | None, str, str, bool]"
+_Seen: TypeAlias = "tuple[str | None, bytes, str, bool]"
+
+_encoder: Final = Encoder(order="sorted")
+"""Equal arguments are equal bytes; kept nowhere, so that it need not be the canonical text, which takes longer."""
 
 
 class Brake:
@@ -32,7 +36,7 @@ class Brake:
 
     def __init__(self) -> None:
         self.repeats = 0
-        self._reads: dict[tuple[str, str], CallState] = {}
+        self._reads: dict[tuple[str, bytes], CallState] = {}
         self._last_turn: list[_Seen] | None = None
 
     def recorded(self, name: str, arguments: JsonObject) -> CallState | None:
@@ -59,7 +63,7 @@ class Brake:
         # An answer from the record is the same answer, whatever note it carries.
         original = self._original(call)
         asked = call.call
-        arguments = canonical_json(asked.arguments) if isinstance(asked, ToolCall) else asked.text
+        arguments = _encoder.encode(asked.arguments) if isinstance(asked, ToolCall) else asked.text.encode()
         result = original.result
         content, is_error = (result.content, result.is_error) if result is not None else ("", False)
         return asked.name, arguments, content, is_error
@@ -70,8 +74,8 @@ class Brake:
         return next((read for read in self._reads.values() if read.call.id == call.recorded_as), call)
 
 
-def _key(name: str, arguments: JsonObject) -> tuple[str, str]:
-    return name, canonical_json(arguments)
+def _key(name: str, arguments: JsonObject) -> tuple[str, bytes]:
+    return name, _encoder.encode(arguments)
 
 
 def _name(call: AnyCall) -> str:

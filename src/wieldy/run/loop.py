@@ -45,7 +45,7 @@ from wieldy.run.next_step import AskModel, DealWithCalls, End, ReachLimit, next_
 from wieldy.run.offer import Offer
 from wieldy.run.pipeline import Pipeline
 from wieldy.run.policy import Approver, Policy, allow_all
-from wieldy.run.prices import PRICES, Prices, cost_of
+from wieldy.run.prices import PRICES, Prices, cost_of, price_of
 from wieldy.run.recording import Emit, Recording
 from wieldy.run.records import definition_to_json, limits_to_json, message_to_json
 from wieldy.run.replies import CallNumbers, adopt, ask
@@ -185,6 +185,9 @@ class _Run:
             clock=request.clock,
             sleep=request.sleep,
         )
+        # Looked up once: a table has hundreds of names.
+        price = price_of(request.prices, request.model.name)
+        self._prices: Prices = {} if price is None else {request.model.name: price}
         self._started = request.clock()
 
     async def carry_out(self, lease: Lease, *, is_new: bool) -> RunResult:
@@ -289,7 +292,7 @@ class _Run:
             if reply is None:
                 return
         reply = adopt(reply, self._numbers)
-        cost = cost_of(self._request.prices, model.name, reply.usage) if reply.usage.cost_usd is None else None
+        cost = cost_of(self._prices, model.name, reply.usage) if reply.usage.cost_usd is None else None
         if cost is not None:
             reply = replace(reply, usage=replace(reply.usage, cost_usd=cost))
         self._recording.reply(reply)

@@ -24,7 +24,7 @@ from wieldy.core.errors import (
 from wieldy.core.json import JsonObject, canonical_json, digest
 from wieldy.run.journal.encoding import bytes_from_data, data_from_bytes
 from wieldy.run.outcomes import Outcome, Step
-from wieldy.run.policy import Allow, Ask, Decision, Deny, Policy, Proposal, decide, permitted
+from wieldy.run.policy import Allow, Ask, Decision, Deny, Policy, Proposal, allow_all, decide, permitted
 from wieldy.run.replies import NESTING_LIMIT, is_nested_deeper, too_deep
 from wieldy.run.results import with_note
 from wieldy.schema import nearest_names
@@ -129,6 +129,8 @@ class Pipeline:
         self, call: ToolCall, tool: Tool, arguments: ValidArguments, earlier: CallState | None
     ) -> str | ApprovalRequest | None:
         """Who consented, if somebody had to; the question, if nobody has yet."""
+        if self.policy is allow_all and earlier is None:
+            return None  # it would not look at what is proposed
         decision = await decide(
             self.policy,
             Proposal(
@@ -244,8 +246,8 @@ def _unreadable(call: InvalidToolCall, tools: Mapping[str, Tool]) -> ParseError:
 def _validate(call: ToolCall, tool: Tool) -> ValidArguments:
     # A copy, so that a tool that changes what it is given does not change the history.
     arguments = tool.validate(_copy(call.arguments))
-    # Asked again, because JSON that the model wrote as text may have been read on the way.
-    if is_nested_deeper(arguments.json, levels=NESTING_LIMIT):
+    # Asked again where JSON that the model wrote as text was read on the way.
+    if arguments.repairs and is_nested_deeper(arguments.json, levels=NESTING_LIMIT):
         raise ArgumentsError(too_deep(call.name))
     return arguments
 

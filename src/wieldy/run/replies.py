@@ -79,8 +79,8 @@ async def _read(events: AsyncIterator[ModelEvent], *, name: str, emit: Callable[
 def adopt(reply: ModelReply, numbers: CallNumbers) -> ModelReply:
     """The reply with the run's own call ids, and at least one request counted."""
     parts = tuple(_adopt_part(part, numbers) for part in reply.message.parts if not isinstance(part, ToolResult))
-    usage = replace(reply.usage, requests=max(1, reply.usage.requests))
-    return replace(reply, message=Message(role="assistant", parts=parts), usage=usage)
+    usage = reply.usage if reply.usage.requests > 0 else replace(reply.usage, requests=1)
+    return ModelReply(message=Message(role="assistant", parts=parts), usage=usage, finish=reply.finish)
 
 
 def is_nested_deeper(value: object, *, levels: int) -> bool:
