@@ -198,6 +198,7 @@ async def serially(turn: Sequence[Asked], world: World) -> dict[str, str]:
 
 
 @given(st.lists(calls, max_size=8), st.randoms(use_true_random=False))
+@settings(deadline=None)
 def test_whatever_runs_at_once_comes_out_as_the_serial_run(turn: list[Asked], random: Random) -> None:
     async def compare() -> None:
         turnstile, alone = Turnstile(random), World()
@@ -211,6 +212,7 @@ def test_whatever_runs_at_once_comes_out_as_the_serial_run(turn: list[Asked], ra
 
 
 @given(st.lists(keys, min_size=1, max_size=30), st.randoms(use_true_random=False))
+@settings(deadline=None)
 def test_readers_run_all_at_once_whatever_they_read(turn: list[tuple[str, ...]], random: Random) -> None:
     async def look() -> None:
         turnstile = Turnstile(random)
@@ -223,7 +225,7 @@ def test_readers_run_all_at_once_whatever_they_read(turn: list[tuple[str, ...]],
 
 
 @given(st.lists(calls, max_size=6), st.randoms(use_true_random=False))
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 def test_results_stand_in_the_order_of_calls_however_they_end(turn: list[Asked], random: Random) -> None:
     async def go() -> None:
         turnstile = Turnstile(random)
