@@ -16,15 +16,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import SimpleQueue
 from random import Random
 from typing import Any
 
@@ -33,8 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "run" 
 from crash_checks import LAWS, Finding, findings
 from crash_plans import PLANS, Plan
 from crash_sabotage import SABOTAGES
-from crash_trials import Death, Laboratory, Trial, Workers, boundaries, random_deaths
-from effect_client import RunningEffectServer
+from crash_trials import Death, Deaths, Laboratory, Trial, boundaries, random_deaths
 
 MOMENTS = ("before", "after", "effect", "time")
 
@@ -73,14 +68,8 @@ def main() -> None:
     if not plans:
         sys.exit(f"Expected a part of the name of a plan, found {options.plan!r}: {', '.join(p.name for p in PLANS)}.")
     started = time.monotonic()
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="wieldy-crashes-")))
-        outside = stack.enter_context(RunningEffectServer())
-        lanes: SimpleQueue[Laboratory] = SimpleQueue()
-        for _ in range(options.lanes):
-            workers = stack.enter_context(Workers())
-            lanes.put(Laboratory(folder=folder, workers=workers, outside=outside))
-        rows = [_row(plan, lanes, options) for plan in plans]
+    with Laboratory(lanes=options.lanes) as laboratory:
+        rows = [_row(plan, laboratory, options) for plan in plans]
     seconds = time.monotonic() - started
     print(json.dumps(_as_json(rows, options, seconds)) if options.json else _as_text(rows, options, seconds))
     sys.exit(1 if any(row.broken for row in rows) else 0)
@@ -98,30 +87,19 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _row(plan: Plan, lanes: SimpleQueue[Laboratory], options: argparse.Namespace) -> Row:
-    laboratory = lanes.get()
+def _row(plan: Plan, laboratory: Laboratory, options: argparse.Namespace) -> Row:
     reference = laboratory.trial(plan, durability=options.durability)
-    lanes.put(laboratory)
     row = Row(plan=plan.name)
     row.add(reference, findings(reference, reference))
-
-    def carry_out(deaths: tuple[Death | None, ...]) -> tuple[Trial, list[Finding]]:
-        laboratory = lanes.get()
-        try:
-            trial = laboratory.trial(plan, deaths, durability=options.durability, sabotage=options.sabotage)
-            return trial, findings(trial, reference)
-        finally:
-            lanes.put(laboratory)
-
-    with ThreadPoolExecutor(options.lanes) as pool:
-        for trial, found in pool.map(carry_out, _deaths(reference, options)):
-            row.add(trial, found)
+    how = {"durability": options.durability, "sabotage": options.sabotage}
+    for trial in laboratory.trials(plan, _deaths(reference, options), **how):
+        row.add(trial, findings(trial, reference))
     if not options.json:
         print(f"{plan.name}: {row.trials} trials, {sum(row.kills.values())} kills", file=sys.stderr, flush=True)
     return row
 
 
-def _deaths(reference: Trial, options: argparse.Namespace) -> Iterator[tuple[Death | None, ...]]:
+def _deaths(reference: Trial, options: argparse.Namespace) -> Iterator[Deaths]:
     yield from boundaries(reference)
     random = Random(f"{options.seed} {reference.plan.name}")
     for _ in range(options.random):
@@ -129,7 +107,7 @@ def _deaths(reference: Trial, options: argparse.Namespace) -> Iterator[tuple[Dea
 
 
 def _moment(death: Death | None) -> str:
-    return "time" if death is None or death.moment is None else death.moment
+    return "time" if death is None else death.moment
 
 
 def _as_json(rows: list[Row], options: argparse.Namespace, seconds: float) -> dict[str, Any]:

@@ -6,12 +6,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # the modules that these tests share; there are no packages in tests
 
-from crash_trials import Laboratory, Workers
-from effect_client import RunningEffectServer
+from crash_trials import Laboratory
 
 
 @pytest.fixture(scope="session")
-def laboratory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laboratory]:
-    """One world outside and one parent of workers for all trials."""
-    with RunningEffectServer() as outside, Workers() as workers:
-        yield Laboratory(folder=tmp_path_factory.mktemp("crashes"), workers=workers, outside=outside)
+def laboratory() -> Iterator[Laboratory]:
+    """One for all trials: what it consists of takes a second to start."""
+    with Laboratory() as laboratory:
+        yield laboratory

@@ -71,7 +71,7 @@ def _ends(trial: Trial) -> Iterator[Finding]:
     for life in trial.lives:
         if life.is_hung:
             yield Finding("ended", f"process {life.pid} hung")
-        elif life.told is not None and "error" in life.told:
+        elif life.told is not None and "error" in life.told and not life.lost_its_journal:
             law = {"RunBusyError": "lease", "HistoryError": "history"}.get(life.told["error"], "ended")
             yield Finding(law, f"{life.told['error']}: {life.told['message']}\n{life.told['detail']}")
     told = trial.lives[-1].told

@@ -104,6 +104,7 @@ EVERYTHING = Plan(
     ),
     finish=True,
     asked=frozenset({"send_alone"}),
+    consent="at once",
     helpers={
         "helper": Plan(
             name="helper",

@@ -6,7 +6,7 @@ program makes, or that a change of ours could make one day.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -14,7 +14,7 @@ from unittest.mock import patch
 from wieldy.core.calls import ToolResult
 from wieldy.core.messages import Message
 from wieldy.core.ports import Draft, Entry
-from wieldy.run import loop
+from wieldy.run import dealing, loop
 from wieldy.run.journal.chain import EMPTY, Head, extend
 from wieldy.run.journal.encoding import Settled, settled
 from wieldy.run.outcomes import Outcome, Step
@@ -66,10 +66,10 @@ class _Deferring(_Wrapped):
         return extend(run_id, head, ready, 0.0)[1][len(kept) :]
 
 
-def _repeat_unsafe(state: CallState, pipeline: Pipeline) -> Step | Outcome:
+async def _repeat_unsafe(state: CallState, pipeline: Pipeline) -> Step | Outcome:
     """An interrupted call runs again, whatever it does."""
     if state.effect != "unsafe":
-        return recover(state, pipeline)
+        return await recover(state, pipeline)
     assert state.call.name is not None
     tool = pipeline.tools[state.call.name]
     return Step(
@@ -80,30 +80,30 @@ def _repeat_unsafe(state: CallState, pipeline: Pipeline) -> Step | Outcome:
     )
 
 
-def _new_key(state: CallState, pipeline: Pipeline) -> Step | Outcome:
+async def _new_key(state: CallState, pipeline: Pipeline) -> Step | Outcome:
     """A keyed call runs again under another key."""
-    recovered = recover(state, pipeline)
+    recovered = await recover(state, pipeline)
     if isinstance(recovered, Outcome):
         return recovered
     key = f"{recovered.context.idempotency_key} {recovered.context.attempt}"
     return replace(recovered, context=replace(recovered.context, idempotency_key=key))
 
 
-def _ask_nobody(state: CallState, pipeline: Pipeline) -> Step | Outcome:
+async def _ask_nobody(state: CallState, pipeline: Pipeline) -> Step | Outcome:
     """A call that could be asked about runs again at once."""
-    recovered = recover(state, pipeline)
+    recovered = await recover(state, pipeline)
     return recovered if isinstance(recovered, Outcome) else replace(recovered, reconcile=False)
 
 
-def _say_done(state: CallState, pipeline: Pipeline) -> Step | Outcome:
+async def _say_done(state: CallState, pipeline: Pipeline) -> Step | Outcome:
     """The model is told that what nobody knows was done."""
-    recovered = recover(state, pipeline)
+    recovered = await recover(state, pipeline)
     if isinstance(recovered, Step):
         return recovered
     return Outcome(result=ToolResult(tool_call_id=state.call.id, content="Done."))
 
 
-def _say_unknown(state: CallState, pipeline: Pipeline) -> Step | Outcome:
+async def _say_unknown(state: CallState, pipeline: Pipeline) -> Step | Outcome:
     """The model is told that nobody knows, also where somebody could."""
     return unknown(state, pipeline)
 
@@ -121,7 +121,7 @@ def _forget_outcomes(self: loop._Run) -> None:
     """What was finished in the turn under way is run again."""
     original = _go_on
     original(self)
-    turn = self._turn()
+    turn = self._known.turn()
     if any(call.result is None for call in turn):
         for call in turn:
             self._known.calls[call.call.id] = CallState(call=call.call, turn=call.turn)
@@ -133,7 +133,7 @@ def _forget_outcomes(self: loop._Run) -> None:
 
 _go_on = loop._Run._go_on
 
-_RECOVERIES: dict[str, Callable[[CallState, Pipeline], Step | Outcome]] = {
+_RECOVERIES: dict[str, Callable[[CallState, Pipeline], Awaitable[Step | Outcome]]] = {
     "repeats unsafe calls": _repeat_unsafe,
     "takes new keys": _new_key,
     "asks nobody": _ask_nobody,
@@ -159,7 +159,7 @@ def sabotaged(journal: Any, name: str | None) -> Any:
         name: One of `SABOTAGES`; None for none.
     """
     if name in _RECOVERIES:
-        patch.object(loop, "recover", _RECOVERIES[name]).start()
+        patch.object(dealing, "recover", _RECOVERIES[name]).start()
     elif name in _PATCHES:
         target, attribute, replacement = _PATCHES[name]
         patch.object(target, attribute, replacement).start()

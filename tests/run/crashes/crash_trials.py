@@ -7,16 +7,21 @@ outside was asked for. Deliberately not here: judging it (`crash_checks`).
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from queue import SimpleQueue
 from random import Random
+from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
 from crash_plans import Plan
 from effect_client import RunningEffectServer
@@ -31,29 +36,46 @@ MOST_LIVES: Final = 60
 Snapshot = dict[str, Sequence[Entry]]
 """The entries of each run, the oldest run first."""
 
+_BOUNDARIES: Final[tuple[Literal["before", "after", "effect"], ...]] = ("before", "after", "effect")
 _numbers = count()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Death:
-    """How a process is to die: by its own hand at a boundary, or by its parent's after some time."""
+    """How a process is to die: by its own hand at a boundary, or by its parent's after some time.
 
-    moment: str | None = None
+    Two more do not kill it, but make its journal one that cannot be written: `full` from so many bytes on, and
+    `read-only` from so many appends on.
+    """
+
+    moment: Literal["before", "after", "effect", "time", "full", "read-only"] = "time"
     number: int = 0
     after_s: float | None = None
 
     def __str__(self) -> str:
-        if self.moment is None:
+        if self.moment == "time":
             return f"after {(self.after_s or 0) * 1000:.1f} ms"
-        where = {"before": "before append", "after": "after append", "effect": "after effect"}
-        return f"{where[self.moment]} {self.number}"
+        return f"{self.moment} {self.number}"
 
     @property
     def job(self) -> dict[str, Any]:
         """As the worker reads it."""
-        if self.moment is None:
-            return {"kill_after_s": self.after_s}
-        return {"fate": {"moment": self.moment, "number": self.number}}
+        match self.moment:
+            case "time":
+                return {"kill_after_s": self.after_s}
+            case "full":
+                return {"file_limit_bytes": self.number}
+            case _:
+                return {"fate": {"moment": self.moment, "number": self.number}}
+
+    @property
+    def is_of_journal(self) -> bool:
+        """Whether it is the journal that fails."""
+        return self.moment in ("full", "read-only")
+
+
+Deaths = Sequence[Death | None]
+"""For one process after the other: how it is to die; None where it is to live."""
 
 
 @dataclass(kw_only=True)
@@ -72,6 +94,12 @@ class Life:
     told: dict[str, Any] | None
     journal: Snapshot
     duration_s: float
+
+    @property
+    def lost_its_journal(self) -> bool:
+        """Whether it ended because its journal could not be written, as it was meant to."""
+        told = self.told or {}
+        return self.death is not None and self.death.is_of_journal and told.get("error") == "JournalError"
 
 
 @dataclass(kw_only=True)
@@ -123,26 +151,59 @@ class Workers:
         return json.loads(self._process.stdout.readline())
 
 
-@dataclass(frozen=True, kw_only=True)
 class Laboratory:
-    """Where trials take place.
+    """Where trials take place; closed with its `with` block.
 
     Attributes:
         folder: For journals, each of which is gone after its trial.
-        delay_s: How long the world outside waits between an effect and its answer.
+        outside: The world outside, one for all trials.
     """
 
-    folder: Path
-    workers: Workers
-    outside: RunningEffectServer
-    delay_s: float = 0.001
+    def __init__(self, *, lanes: int = 2, delay_s: float = 0.001) -> None:
+        """Nothing is started yet.
 
-    def trial(self, plan: Plan, deaths: Iterable[Death | None] = (), **options: Any) -> Trial:
+        Args:
+            lanes: How many trials at once.
+            delay_s: How long the world outside waits between an effect and its answer.
+        """
+        self._lanes, self._delay_s = lanes, delay_s
+        self._free: SimpleQueue[Workers] = SimpleQueue()
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        # In memory where there is such a folder: what survives a process is there as well, and no disk is waited for.
+        memory = Path("/dev/shm")
+        parent = memory if memory.is_dir() and os.access(memory, os.W_OK) else None
+        self.folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="wieldy-crashes-", dir=parent)))
+        self.outside = self._stack.enter_context(RunningEffectServer())
+        for _ in range(self._lanes):
+            self._free.put(self._stack.enter_context(Workers()))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def trials(self, plan: Plan, deaths: Iterable[Deaths], **options: Any) -> Iterator[Trial]:
+        """The trials for all these deaths, in their order, some of them at once."""
+        with ThreadPoolExecutor(self._lanes) as pool:
+            yield from pool.map(lambda each: self.trial(plan, each, **options), deaths)
+
+    def live(self, *jobs: dict[str, Any]) -> list[dict[str, Any]]:
+        """How the process of each job ended; all of them began at once."""
+        workers = self._free.get()
+        try:
+            return workers.live(*jobs)
+        finally:
+            self._free.put(workers)
+
+    def trial(self, plan: Plan, deaths: Deaths = (), **options: Any) -> Trial:
         """The run of the plan, one process after the other dying as it is told; then as many as it takes."""
         name = f"{next(_numbers)}"
         trial, path = Trial(plan=plan), self.folder / f"{name}.db"
         job = {"journal": str(path), "world": name, "plan": plan.name, "port": self.outside.port, **options}
-        self.outside.ask(name, "delay", seconds=self.delay_s)
+        self.outside.ask(name, "delay", seconds=self._delay_s)
         try:
             for death in _and_then_none(deaths):
                 trial.lives.append(self._life(job, death, path, name))
@@ -158,7 +219,7 @@ class Laboratory:
 
     def _life(self, job: dict[str, Any], death: Death | None, path: Path, name: str) -> Life:
         started = time.monotonic()
-        (end,) = self.workers.live({**job, **(death.job if death else {})})
+        (end,) = self.live({**job, **(death.job if death else {})})
         duration_s = time.monotonic() - started
         self.outside.ask(name, "quiet")
         return Life(
@@ -175,7 +236,9 @@ class Laboratory:
         last = trial.lives[-1]
         if last.is_hung or len(trial.lives) >= MOST_LIVES:
             return True
-        return last.told is not None and last.told.get("stop_reason") != "waiting_for_approval"
+        if last.told is None or last.lost_its_journal:
+            return False
+        return last.told.get("stop_reason") != "waiting_for_approval"
 
 
 def snapshot(path: Path) -> Snapshot:
@@ -189,26 +252,27 @@ def snapshot(path: Path) -> Snapshot:
         raise
 
 
-def boundaries(reference: Trial) -> Iterator[tuple[Death | None, ...]]:
+def boundaries(reference: Trial) -> Iterator[Deaths]:
     """One death at every boundary of every process of a trial in which nobody was killed.
 
     A boundary is: before an append takes effect, after it, and between an effect and its outcome.
     """
     for index, life in enumerate(reference.lives):
         counted: dict[str, int] = (life.told or {}).get("counted", {})
-        for moment, times in counted.items():
-            for number in range(1, times + 1):
+        for moment in _BOUNDARIES:
+            for number in range(1, counted[moment] + 1):
                 yield (*[None] * index, Death(moment=moment, number=number))
 
 
-def random_deaths(reference: Trial, random: Random) -> tuple[Death, ...]:
+def random_deaths(reference: Trial, random: Random) -> Deaths:
     """Up to four deaths in a row, at any boundary or at any time."""
     longest_s = max(life.duration_s for life in reference.lives)
     counted: dict[str, int] = (reference.lives[0].told or {}).get("counted", {})
+    moments: list[Literal["before", "after", "effect", "time"]] = ["before", "after", "effect", "time", "time"]
     deaths: list[Death] = []
     for _ in range(random.choice((1, 1, 2, 3, 4))):
-        moment = random.choice(("before", "after", "effect", None, None))
-        if moment is None:
+        moment = random.choice(moments)
+        if moment == "time":
             deaths.append(Death(after_s=random.uniform(0, longest_s)))
         else:
             deaths.append(Death(moment=moment, number=random.randint(1, max(1, counted.get(moment, 1)))))

@@ -40,15 +40,15 @@ from wieldy.testing import ScriptedModel
 LIFE_S = 60.0
 """After this time a process is taken to hang."""
 
-Moment = Literal["before", "after", "effect"]
+Moment = Literal["before", "after", "effect", "read-only"]
 
 
 @dataclass(kw_only=True)
 class Fate:
-    """When the process dies by its own hand, if it does.
+    """When the process dies by its own hand, if it does; or when its journal becomes read-only.
 
     Attributes:
-        moment: What is counted.
+        moment: What is counted; `read-only` counts as `before` does.
         number: At which one, from 1.
         counted: How many there were of each.
     """
@@ -76,6 +76,9 @@ class Perilous:
         self, run_id: str, *drafts: Draft, length: int | None = None, is_intent: bool = False
     ) -> Sequence[Entry]:
         self._fate.strike("before")
+        if self._fate.moment == "read-only" and self._fate.counted["before"] == self._fate.number:
+            # As if the file system had become read-only: no file can be made so for who has it open.
+            self._inner._writer.execute("PRAGMA query_only = 1")
         entries = self._inner.append(run_id, *drafts, length=length, is_intent=is_intent)
         self._fate.strike("after")
         return entries

@@ -30,8 +30,8 @@ def test_a_wrong_recovery_is_found(sabotage: str, laboratory: Laboratory) -> Non
     plan: Plan = BY_NAME[name]
     reference = laboratory.trial(plan)
     broken: set[str] = set()
-    for deaths in boundaries(reference):
-        broken |= {each.law for each in findings(laboratory.trial(plan, deaths, sabotage=sabotage), reference)}
+    for trial in laboratory.trials(plan, boundaries(reference), sabotage=sabotage):
+        broken |= {each.law for each in findings(trial, reference)}
         if laws <= broken:
             return
     pytest.fail(f"nothing of {sorted(laws - broken)} was found, only {sorted(broken)}")
