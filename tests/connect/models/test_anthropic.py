@@ -12,9 +12,10 @@ import pytest
 from wieldy.connect.models.anthropic import API_VERSION, DEFAULT_MAX_OUTPUT_TOKENS, AnthropicModel, request_body
 from wieldy.core.calls import NO_TOOLS, InvalidToolCall, ToolCall, ToolChoice, ToolDefinition, ToolResult
 from wieldy.core.errors import AuthenticationError, ProviderError, RateLimitError, RequestRefusedError, UsageError
-from wieldy.core.events import ReasoningDelta, TextDelta
+from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.core.limits import Usage
-from wieldy.core.messages import ImagePart, Message, ReasoningPart, TextPart
+from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.messages import Message, ReasoningPart, TextPart
 from wieldy.core.ports import ModelReply, ModelRequest
 
 pytestmark = pytest.mark.anyio
@@ -113,7 +114,15 @@ async def test_thinking_text_and_calls_come_back_in_their_order_with_signatures_
         )
     )
     deltas, reply = await ask(model, HELLO)
-    assert deltas == [ReasoningDelta(text="Which "), ReasoningDelta(text="city?"), TextDelta(text="Let me see.")]
+    assert deltas == [
+        ReasoningDelta(text="Which "),
+        ReasoningDelta(text="city?"),
+        TextDelta(text="Let me see."),
+        CallDelta(index=0, name="get_weather"),
+        CallDelta(index=0, arguments='{"city": "Os'),
+        CallDelta(index=0, arguments='lo"}'),
+        CallDelta(index=1, name="now"),
+    ]
     assert reply == ModelReply(
         message=Message(
             role="assistant",
@@ -125,7 +134,7 @@ async def test_thinking_text_and_calls_come_back_in_their_order_with_signatures_
                 ToolCall(id="toolu_2", name="now", arguments={}, provider_id="toolu_2"),
             ),
         ),
-        usage=Usage(input_tokens=17, output_tokens=25, requests=1),
+        usage=Usage(input_tokens=17, output_tokens=25, requests=1, cached_input_tokens=4),
     )
 
 
@@ -173,7 +182,10 @@ async def test_an_answer_in_one_object_is_understood(server, ask, model):
         )
     )
     deltas, reply = await ask(model, HELLO)
-    assert deltas == [TextDelta(text="Let me see.")]
+    assert deltas == [
+        TextDelta(text="Let me see."),
+        CallDelta(index=0, name="get_weather", arguments='{"city": "Oslo"}'),
+    ]
     assert reply.message.calls == (
         ToolCall(id="toolu_1", name="get_weather", arguments={"city": "Oslo"}, provider_id="toolu_1"),
     )
@@ -362,6 +374,78 @@ def test_the_tool_choice_is_said_in_the_providers_words(choice, wire):
     body = body_of(ModelRequest(messages=HELLO.messages, tools=[WEATHER], tool_choice=choice))
     assert body.get("tool_choice") == wire
     assert "tool_choice" not in body_of(ModelRequest(messages=HELLO.messages, tool_choice=choice))
+
+
+PNG = ImagePart(url="data:image/png;base64,iVBORw0KGgo=")
+PNG_BLOCK = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+PDF = FilePart.from_bytes(b"%PDF-1.7", name="a.pdf")
+PDF_BLOCK = {
+    "type": "document",
+    "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0xLjc="},
+    "title": "a.pdf",
+}
+NOTES = FilePart.from_bytes(b"words", name="notes.txt")
+
+
+def result_block(**fields: Any) -> dict[str, Any]:
+    call = ToolCall(id="c1", name="f", arguments={})
+    result = Message.tool(ToolResult(tool_call_id="c1", **fields))
+    messages = [Message.user("x"), Message.assistant(calls=[call]), result]
+    return body_of(ModelRequest(messages=messages))["messages"][2]["content"][0]
+
+
+def test_images_and_pdfs_of_a_result_are_blocks_of_it():
+    page = FilePart(name="b.pdf", media_type="application/pdf", url="https://a.example/b.pdf")
+    assert result_block(content="two", parts=(PNG, PDF, page))["content"] == [
+        {"type": "text", "text": "two"},
+        PNG_BLOCK,
+        PDF_BLOCK,
+        {"type": "document", "source": {"type": "url", "url": "https://a.example/b.pdf"}, "title": "b.pdf"},
+    ]
+    assert result_block(content=" ", parts=(PNG,))["content"] == [PNG_BLOCK]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        ImagePart(url="data:image/svg+xml;base64,AA=="),
+        ImagePart(url="data:image/png,raw"),
+        FilePart(name="a.zip", media_type="application/zip", url="data:application/zip;base64,AA=="),
+        FilePart(name="a.pdf", media_type="application/pdf", url="ftp://a.example/a.pdf"),
+    ],
+)
+def test_a_model_is_told_what_it_cannot_be_shown(part):
+    assert result_block(content="[1]", parts=(part,))["content"] == (
+        "[1]\n\n[1 of the images and files named here cannot be shown to you.]"
+    )
+
+
+def test_the_words_of_a_file_of_text_stand_in_the_result_already():
+    assert result_block(content="words", parts=(NOTES,))["content"] == "words"
+
+
+def test_a_failed_result_holds_text_only():
+    block_ = result_block(content="no", parts=(PNG,), is_error=True)
+    assert block_["content"].startswith("no\n\n[1 of the images")
+
+
+def test_files_of_the_user_are_documents():
+    message = Message(role="user", parts=(TextPart(text="Read"), PDF, NOTES))
+    assert body_of(ModelRequest(messages=[message]))["messages"][0]["content"] == [
+        {"type": "text", "text": "Read"},
+        PDF_BLOCK,
+        {
+            "type": "document",
+            "source": {"type": "text", "media_type": "text/plain", "data": "words"},
+            "title": "notes.txt",
+        },
+    ]
+
+
+def test_a_file_that_cannot_be_sent_is_the_programs_mistake():
+    part = FilePart(name="a.zip", media_type="application/zip", url="data:application/zip;base64,AA==")
+    with pytest.raises(UsageError, match=r"found 'a\.zip' \(application/zip\)"):
+        body_of(ModelRequest(messages=[Message(role="user", parts=(part,))]))
 
 
 def test_results_stand_in_the_order_of_their_calls():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from wieldy.connect.models.anthropic_answer import MessageAssembly
 from wieldy.connect.models.failures import ServerFacts
 from wieldy.core.errors import ModelError
+from wieldy.core.events import CallDelta
 from wieldy.core.ports import ModelReply
 
 SERVER = ServerFacts(address="http://h", key_help="Set a key.")
@@ -72,6 +73,24 @@ def test_blocks_of_tools_that_run_at_the_provider_are_passed_over():
     block = {"type": "server_tool_use", "id": "a", "name": "web_search", "input": {}}
     reply = reply_of([{"type": "content_block_start", "index": 0, "content_block": block}])
     assert reply.message.parts == ()
+
+
+def test_the_pieces_of_calls_can_be_watched():
+    calls = [{"type": "tool_use", "id": name, "name": name, "input": {}} for name in "fg"]
+    events = [
+        *grown(0, {"type": "text", "text": ""}, "text_delta", "text", []),
+        *grown(1, calls[0], "input_json_delta", "partial_json", ['{"x"', ": 1}"]),
+        *grown(2, calls[1], "input_json_delta", "partial_json", []),
+        *grown(3, {"type": "tool_use", "id": "h", "name": "h", "input": {"y": 2}}, "input_json_delta", "x", []),
+    ]
+    assembly = MessageAssembly(SERVER)
+    assert [delta for event in events for delta in assembly.feed(event)] == [
+        CallDelta(index=0, name="f"),
+        CallDelta(index=0, arguments='{"x"'),
+        CallDelta(index=0, arguments=": 1}"),
+        CallDelta(index=1, name="g"),
+        CallDelta(index=2, name="h", arguments='{"y": 2}'),
+    ]
 
 
 KEYS = st.sampled_from(

@@ -21,7 +21,7 @@ from wieldy.core.errors import (
     RequestRefusedError,
     UsageError,
 )
-from wieldy.core.events import TextDelta
+from wieldy.core.events import CallDelta, TextDelta
 from wieldy.core.messages import Message
 from wieldy.core.ports import ModelReply, ModelRequest
 
@@ -306,6 +306,18 @@ async def test_an_answer_that_stops_coming_is_an_error(server, retries):
     assert events == [TextDelta(text="half")]
     assert isinstance(error, ModelUnreachableError)
     assert "in the middle of its answer" in str(error)
+
+
+async def test_pieces_of_calls_are_for_watching_and_do_not_keep_a_request_from_being_sent_again(
+    server, ask, model, waits
+):
+    function = {"name": "look", "arguments": '{"at'}
+    half = server.chunk({"tool_calls": [{"index": 0, "id": "a", "function": function}]})
+    server.will(server.events(half, then="abort"), server.saying("here"))
+    deltas, reply = await ask(model, HELLO)
+    assert deltas[0] == CallDelta(index=0, name="look", arguments='{"at')
+    assert reply.message == Message.assistant("here")
+    assert len(waits.delays_s) == 1
 
 
 async def test_an_answer_that_breaks_off_before_its_first_word_is_asked_for_again(server, ask, model, waits):

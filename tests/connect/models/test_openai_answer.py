@@ -21,7 +21,7 @@ from wieldy.core.errors import (
     RateLimitError,
     RequestRefusedError,
 )
-from wieldy.core.events import ReasoningDelta, TextDelta
+from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.core.messages import Message
 from wieldy.core.ports import ModelReply
 
@@ -336,3 +336,44 @@ def test_deltas_are_what_the_reply_is_made_of():
     assembly = ChatAssembly(SERVER)
     deltas = list(assembly.feed(delta(reasoning="a", content="b"))) + list(assembly.feed(delta(content="c")))
     assert deltas == [ReasoningDelta(text="a"), TextDelta(text="b"), TextDelta(text="c")]
+
+
+@pytest.mark.parametrize("chunks", TWO_CALLS.values(), ids=TWO_CALLS)
+def test_the_pieces_of_calls_can_be_watched(chunks):
+    assembly = ChatAssembly(SERVER)
+    deltas = [piece for data in chunks for piece in assembly.feed(data)]
+    assert all(isinstance(piece, CallDelta) for piece in deltas)
+    for index, arguments in enumerate((A, B)):
+        mine = [piece for piece in deltas if piece.index == index]
+        assert [piece.name for piece in mine if piece.name is not None] == ["f"]
+        assert json.loads("".join(piece.arguments for piece in mine)) == json.loads(arguments)
+
+
+def test_a_name_that_comes_in_pieces_is_told_as_far_as_it_is_known():
+    assembly = ChatAssembly(SERVER)
+    chunks = [
+        calls(function("get_", index=0, id="a")),
+        calls(function("time", index=0)),
+        calls(function("", "{}", index=0)),
+    ]
+    assert [piece for data in chunks for piece in assembly.feed(data)] == [
+        CallDelta(index=0, name="get_"),
+        CallDelta(index=0, name="get_time"),
+        CallDelta(index=0, arguments="{}"),
+    ]
+    assert list(assembly.feed(calls(function(None, None, index=0)))) == []
+
+
+@pytest.mark.parametrize(
+    ("usage", "cached"),
+    [
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 6}}, 6),
+        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 5}, 5),
+        ({"prompt_tokens": 9, "prompt_tokens_details": None}, 0),
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": "many"}}, 0),
+        ({"prompt_tokens": 9}, 0),
+    ],
+)
+def test_tokens_that_the_provider_had_cached_are_counted(usage, cached):
+    reply = reply_of({"usage": usage, "choices": []}, delta(content="a"), finish="stop")
+    assert (reply.usage.input_tokens, reply.usage.cached_input_tokens) == (9, cached)

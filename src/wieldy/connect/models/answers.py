@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from typing import Protocol, TypeAlias
 
 from wieldy.core.calls import AnyCall, InvalidToolCall
-from wieldy.core.events import ReasoningDelta, TextDelta
+from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.core.json import JsonObject
 from wieldy.core.messages import read_call
 from wieldy.core.ports import ModelReply
 
-Delta: TypeAlias = TextDelta | ReasoningDelta
+Delta: TypeAlias = TextDelta | ReasoningDelta | CallDelta
 
 
 class Assembly(Protocol):

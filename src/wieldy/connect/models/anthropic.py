@@ -1,8 +1,8 @@
 """Models behind Anthropic's Messages API.
 
 The request half of that protocol; `anthropic_answer` is the other half and `http` carries both. Thinking is sent back
-with its signature, results of one turn travel in one user message, in the order of their calls. Deliberately not
-here: tools that run at the provider, batches, files.
+with its signature, results of one turn travel in one user message, in the order of their calls and with their images
+and PDFs. Deliberately not here: tools that run at the provider, batches, files that are kept there.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from itertools import groupby
 from typing import Self
 
 from wieldy.connect.models.anthropic_answer import REDACTED, MessageAssembly
+from wieldy.connect.models.attached import Attachment, is_common_image, is_pdf, sent_with
 from wieldy.connect.models.failures import ServerFacts
 from wieldy.connect.models.http import HttpServer
 from wieldy.connect.models.identifiers import SHORT_ID, chosen_tool, ids_in, wire_arguments, wire_ids, wire_name
@@ -23,7 +24,8 @@ from wieldy.connect.models.settings import checked_key, checked_options, parse_a
 from wieldy.core.calls import AnyCall, ToolChoice, ToolDefinition, ToolResult
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
-from wieldy.core.messages import ImagePart, Message, Part, ReasoningPart, TextPart
+from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.messages import Message, Part, ReasoningPart, TextPart
 from wieldy.core.ports import ModelEvent, ModelRequest
 
 ANTHROPIC_URL = "https://api.anthropic.com"
@@ -169,8 +171,8 @@ class _BlockWriter:
                 return {"type": "text", "text": text} if text.strip() else None
             case ReasoningPart():
                 return _thinking(part)
-            case ImagePart(url=url):
-                return {"type": "image", "source": _image_source(url)}
+            case ImagePart() | FilePart():
+                return _attached(part)
             case ToolResult():
                 return self._result(part)
             case _:
@@ -185,10 +187,14 @@ class _BlockWriter:
         }
 
     def _result(self, result: ToolResult) -> JsonObject:
+        # The result of a failed call may hold text only.
+        text, parts = sent_with(result, _takes if not result.is_error else _takes_nothing)
+        content: list[JsonValue] = [{"type": "text", "text": text}] if text.strip() else []
+        content += [_attached(part) for part in parts]
         block: JsonObject = {
             "type": "tool_result",
             "tool_use_id": self.ids.get(result.tool_call_id, result.tool_call_id),
-            "content": result.content,
+            "content": content if parts else text,
         }
         return {**block, "is_error": True} if result.is_error else block
 
@@ -209,6 +215,35 @@ def _thinking(part: ReasoningPart) -> JsonObject | None:
     if part.signature.startswith(REDACTED):
         return {"type": "redacted_thinking", "data": part.signature.removeprefix(REDACTED)}
     return {"type": "thinking", "thinking": part.text, "signature": part.signature}
+
+
+def _takes(part: Attachment) -> bool:
+    return is_common_image(part) or is_pdf(part, by_address=True)
+
+
+def _takes_nothing(part: Attachment) -> bool:
+    del part
+    return False
+
+
+def _attached(part: Attachment) -> JsonObject:
+    return _document(part) if isinstance(part, FilePart) else {"type": "image", "source": _image_source(part.url)}
+
+
+def _document(part: FilePart) -> JsonObject:
+    words = part.plain_text
+    if words is not None:
+        source: JsonObject = {"type": "text", "media_type": "text/plain", "data": words}
+    elif not is_pdf(part, by_address=True):
+        raise UsageError(
+            f"Expected files of text, and PDFs as data:application/pdf;base64,DATA or as an address; found "
+            f"{part.name!r} ({part.media_type}). Files of other kinds are not taken by this provider."
+        )
+    elif part.url.startswith("data:"):
+        source = {"type": "base64", "media_type": "application/pdf", "data": part.url.partition(",")[2]}
+    else:
+        source = {"type": "url", "url": part.url}
+    return {"type": "document", "source": source, "title": part.name}
 
 
 def _image_source(url: str) -> JsonObject:

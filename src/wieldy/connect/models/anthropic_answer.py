@@ -15,7 +15,7 @@ from wieldy.connect.models.answers import Delta, read_streamed_call, token_count
 from wieldy.connect.models.failures import ServerFacts, failure_of_event, not_the_protocol
 from wieldy.connect.models.identifiers import unique_id
 from wieldy.core.errors import ProviderError, RequestRefusedError
-from wieldy.core.events import ReasoningDelta, TextDelta
+from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.core.json import JsonObject
 from wieldy.core.limits import Usage
 from wieldy.core.messages import Message, Part, ReasoningPart, TextPart
@@ -38,6 +38,7 @@ class _Block:
     name: str = ""
     input: object = None
     signature: str = ""
+    place: int = 0
     pieces: list[str] = field(default_factory=list[str])
 
     @property
@@ -143,6 +144,7 @@ class MessageAssembly:
             input_tokens=sum(self._usage.get(name, 0) for name in _INPUT_FIELDS),
             output_tokens=self._usage.get("output_tokens", 0),
             requests=1,
+            cached_input_tokens=self._usage.get("cache_read_input_tokens", 0),
         )
         message = Message(role="assistant", parts=tuple(self._parts(was_cut=was_cut)))
         return ModelReply(message=message, usage=usage, finish="length" if was_cut else "stop")
@@ -155,6 +157,10 @@ class MessageAssembly:
             input=block.get("input"),
             signature=_text(block.get("signature")) or _text(block.get("data")),
         )
+        if started.kind == "tool_use":
+            started.place = sum(block.kind == "tool_use" for block in self._blocks.values())
+            given = json.dumps(started.input) if started.input else ""
+            yield CallDelta(index=started.place, name=started.name or None, arguments=given)
         self._blocks[index] = started
         yield from _grown(started, _text(block.get("text")) or _text(block.get("thinking")))
 
@@ -210,6 +216,8 @@ def _grown(block: _Block, piece: str) -> Iterator[Delta]:
         yield TextDelta(text=piece)
     elif block.kind == "thinking":
         yield ReasoningDelta(text=piece)
+    elif block.kind == "tool_use":
+        yield CallDelta(index=block.place, arguments=piece)
 
 
 def _text(value: object) -> str:

@@ -2,8 +2,9 @@
 
 What an answer means is decided by an `Assembly`, which is pure: this module hands it the JSON of each server-sent
 event, or the one JSON object of a server that does not stream. Law: a request is sent again only while nothing of its
-answer has reached the caller. A client is shared by everything that uses the server in one event loop, opened at the
-first use and closed with the last; `async with` counts as a use and so keeps connections open between requests.
+answer has reached the caller but pieces of calls, which are for watching only. A client is shared by everything that
+uses the server in one event loop, opened at the first use and closed with the last; `async with` counts as a use and
+so keeps connections open between requests.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from wieldy.connect.models.retries import Retries, Timeouts, parse_retry_after
 from wieldy.connect.models.settings import Address
 from wieldy.connect.models.strict_json import json_bytes
 from wieldy.core.errors import ModelError, ProviderError, UsageError
+from wieldy.core.events import CallDelta
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.core.ports import ModelEvent
 
@@ -98,7 +100,7 @@ class HttpServer:
             try:
                 async with aclosing(self._try_once(path, content, begin())) as events:
                     async for event in events:
-                        has_reached_caller = True
+                        has_reached_caller = has_reached_caller or not isinstance(event, CallDelta)
                         yield event
             except ModelError as error:
                 if has_reached_caller:

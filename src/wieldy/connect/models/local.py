@@ -26,7 +26,7 @@ from wieldy.connect.models.failures import ServerFacts
 from wieldy.connect.models.gguf import read_metadata
 from wieldy.connect.models.identifiers import ids_in
 from wieldy.connect.models.llama import Answer, Engine
-from wieldy.connect.models.openai import COMPATIBLE, request_body
+from wieldy.connect.models.openai import TEXT_ONLY, request_body
 from wieldy.connect.models.openai_answer import ChatAssembly
 from wieldy.connect.models.weights import EMBEDDED, fetch
 from wieldy.core.json import JsonValue
@@ -80,8 +80,8 @@ class LocalModel:
         body = request_body(
             request,
             model=self._name,
-            dialect=COMPATIBLE,
-            reasoning_field=COMPATIBLE.reasoning_field,
+            dialect=TEXT_ONLY,
+            reasoning_field=TEXT_ONLY.reasoning_field,
             options={"temperature": 0},
         )
         body.setdefault("max_tokens", _MOST_OUTPUT_TOKENS)

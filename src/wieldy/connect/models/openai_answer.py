@@ -18,7 +18,7 @@ from wieldy.connect.models.failures import ServerFacts, failure_of_event, not_th
 from wieldy.connect.models.identifiers import unique_id
 from wieldy.core.calls import AnyCall
 from wieldy.core.errors import ProviderError, RequestRefusedError
-from wieldy.core.events import ReasoningDelta, TextDelta
+from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.core.json import JsonObject
 from wieldy.core.limits import Usage
 from wieldy.core.messages import Message
@@ -65,16 +65,22 @@ class _CallTable:
     def __init__(self) -> None:
         self.calls: list[_Call] = []
 
-    def feed(self, *, index: int | None, call_id: str | None, name: str, arguments: str) -> None:
+    def feed(self, *, index: int | None, call_id: str | None, name: str, arguments: str) -> CallDelta:
         call = self._owner(index=index, call_id=call_id, has_name=bool(name))
         if call is None or _opens_another(call, call_id=call_id, name=name, arguments=arguments):
             call = _Call(index=index, id=call_id)
             self.calls.append(call)
         call.id = call.id or call_id
-        if name != call.name:
+        is_named = bool(name) and name != call.name
+        if is_named:
             call.name += name
         if arguments:
             call.arguments.append(arguments)
+        return CallDelta(index=self._place_of(call), name=call.name if is_named else None, arguments=arguments)
+
+    def _place_of(self, call: _Call) -> int:
+        # From the end, because that is where calls grow.
+        return next(place for place in range(len(self.calls) - 1, -1, -1) if self.calls[place] is call)
 
     def _owner(self, *, index: int | None, call_id: str | None, has_name: bool) -> _Call | None:
         if index is not None:
@@ -215,7 +221,9 @@ class ChatAssembly:
         if refusal:
             yield self._add_text(refusal)
         for call in self._objects(delta.get("tool_calls"), "tool_calls"):
-            self._feed_call(call)
+            delta = self._feed_call(call)
+            if delta.name is not None or delta.arguments:
+                yield delta
 
     def _feed_content(self, content: object) -> Iterator[Delta]:
         if not isinstance(content, list):
@@ -238,12 +246,12 @@ class ChatAssembly:
         self._reasoning.append(text)
         return ReasoningDelta(text=text)
 
-    def _feed_call(self, call: _Object) -> None:
+    def _feed_call(self, call: _Object) -> CallDelta:
         raw = call.get("function")
         function = cast("_Object", raw) if isinstance(raw, dict) else call
         arguments = function.get("arguments")
         index = call.get("index")
-        self._calls.feed(
+        return self._calls.feed(
             index=index if isinstance(index, int) else None,
             call_id=self._text_of(call.get("id")) or None,
             name=self._text_of(function.get("name")),
@@ -285,4 +293,12 @@ def _usage(value: object) -> Usage | None:
         input_tokens=token_count(fields.get("prompt_tokens")),
         output_tokens=token_count(fields.get("completion_tokens")),
         requests=1,
+        cached_input_tokens=_cached_tokens(fields),
     )
+
+
+def _cached_tokens(usage: _Object) -> int:
+    details = usage.get("prompt_tokens_details")
+    if isinstance(details, dict):
+        return token_count(cast("_Object", details).get("cached_tokens"))
+    return token_count(usage.get("prompt_cache_hit_tokens"))  # what DeepSeek calls it
