@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wieldy.core.calls import InvalidToolCall, ToolCall, ToolResult
-from wieldy.core.errors import HistoryError
+from wieldy.core.errors import HistoryError, UsageError
 from wieldy.core.history import Repaired, check_history, repair
 from wieldy.core.media import FilePart, ImagePart
 from wieldy.core.messages import Message, Part, ReasoningPart, TextPart, messages_from
@@ -254,9 +254,30 @@ def test_dictionaries_of_another_program_can_be_mended():
         {"role": "tool", "tool_call_id": "", "content": "no JSON"},
         {"role": "developer", "content": "Answer now."},
     ]
-    repaired = repair(messages_from(foreign))
+    repaired = repair(foreign)
+    assert repaired == repair(messages_from(foreign))
     check_history(repaired.messages)
     assert len(repaired.changes) == 3
+
+
+def test_dictionaries_may_lack_ids_or_be_of_the_time_before_them():
+    function = {"name": "f", "arguments": "{}"}
+    foreign = [
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": None, "function_call": function},
+        {"role": "function", "name": "f", "content": "1"},
+        {"role": "assistant", "tool_calls": [{"function": function}, {"id": None, "function": function}]},
+        {"role": "tool", "content": "2"},
+        {"role": "tool", "tool_call_id": None, "content": "3"},
+    ]
+    assert told(list(repair(foreign).messages)) == [
+        "user Hello",
+        "assistant [call_1]",
+        "tool <call_1> 1",
+        "assistant [call_2] [call_3]",
+        "tool <call_2> 2",
+        "tool <call_3> 3",
+    ]
 
 
 @pytest.mark.parametrize("messages", [[], [SYSTEM], [ANSWER], [SYSTEM, Message.user(" "), ANSWER]])
@@ -265,9 +286,20 @@ def test_where_nobody_asks_anything_there_is_nothing_to_mend(messages):
         repair(messages)
 
 
-def test_what_is_no_message_is_refused():
-    with pytest.raises(HistoryError, match=r"messages\[1\]: expected a Message, found dict"):
-        repair([USER, {"role": "user", "content": "x"}])  # type: ignore[list-item]
+@pytest.mark.parametrize(
+    ("messages", "words"),
+    [
+        ([USER, 3], r"messages\[1\]: expected a Message or a dictionary, found int"),
+        ([{"role": "user", "content": 3}], "expected 'content' to be text or a list, found int"),
+        ([{"role": "assistant", "tool_calls": [3]}], "expected a call with 'id' and 'function'"),
+        ([{"role": "assistant", "tool_calls": 3}], "expected 'tool_calls' to be a list, found int"),
+        ({"role": "user", "content": "x"}, "Expected messages as a list"),
+        (3, "Expected messages as a list"),
+    ],
+)
+def test_what_is_no_message_is_refused(messages, words):
+    with pytest.raises(UsageError, match=words):
+        repair(messages)
 
 
 IDS = st.sampled_from(["", "a", "b", "a_1", "call_1"])

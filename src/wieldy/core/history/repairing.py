@@ -3,21 +3,21 @@
 Laws: what `check_history` takes is not changed; what comes out it takes; repairing twice is repairing once; no text is
 lost but blank text and a second result that says the same as the first. What a tool said stays the result of a call and
 never becomes the words of a user, who is obeyed: a result whose call is gone gets a call that stands for it, one that
-can never be run. Deliberately not here: guessing what a lost call was, and reading foreign dictionaries
-(`messages_from`).
+can never be run. Deliberately not here: guessing what a lost call was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from wieldy.core.calls import AnyCall, InvalidToolCall, ToolCall, ToolResult
 from wieldy.core.errors import HistoryError
 from wieldy.core.history.answers import CallPlace, Found, Matched, match_results
 from wieldy.core.history.checking import PARTS_OF, check_history, says_something
+from wieldy.core.history.foreign import read_foreign
 from wieldy.core.media import FilePart, ImagePart
 from wieldy.core.messages import ROLES, Message, Part, ReasoningPart, Role, TextPart
 
@@ -45,20 +45,22 @@ class Repaired:
     changes: tuple[str, ...] = ()
 
 
-def repair(messages: Sequence[Message]) -> Repaired:
+def repair(messages: Iterable[Message | Mapping[str, Any]]) -> Repaired:
     """The messages as strict providers take them; as they are, if they take them already.
 
-    Results are matched to calls by id, and by order where an id is missing or used twice. A call without a result gets
-    an error result that says that its outcome is unknown. Where the assistant has the last word, the user asks it to go
-    on; leave that last message out to add words of your own.
+    Takes OpenAI-style dictionaries too, also such as lack ids or are of the time before `tool_calls`. Results are
+    matched to calls by id, and by order where an id is missing or used twice. A call without a result gets an error
+    result that says that its outcome is unknown. Where the assistant has the last word, the user asks it to go on;
+    leave that last message out to add words of your own.
 
     Cost: linear in the number of parts.
 
     Raises:
-        HistoryError: Nobody asks anything, so that there is nothing to answer, or an item is no message.
+        HistoryError: Nobody asks anything, so that there is nothing to answer.
+        UsageError: An item is no message.
     """
     mending = _Mending()
-    placed = mending.systems(mending.roles(messages))
+    placed = mending.systems(mending.roles(read_foreign(messages)))
     rebuilt = mending.calls(placed)
     if not any(message.role in ("user", "tool") for message in rebuilt):
         raise HistoryError(
@@ -90,12 +92,6 @@ class _Mending:
         """Every message with a role that there is and parts that the role may hold; nothing that says nothing."""
         placed: list[_Placed] = []
         for where, message in enumerate(messages):
-            # Histories come from outside, whatever a type checker was told of them.
-            if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise HistoryError(
-                    f"messages[{where}]: expected a Message, found {type(message).__name__}. "
-                    "Dictionaries are read by `messages_from`."
-                )
             for fitting in self._fitting(where, message):
                 if fitting.role == "user" and not says_something(fitting):
                     self._say(where, "a message of the user without text, image or file was left out.")
