@@ -2,7 +2,6 @@
 
 import itertools
 import threading
-from collections.abc import Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -88,10 +87,6 @@ def test_of_two_writers_who_know_the_same_length_exactly_one_is_admitted(pair: P
     entries = pair[0].read(run_id)
     assert [entry.data["by"] for entry in entries] == [int(length in admitted[1]) for length in range(40)]
     verify(entries)
-
-
-def heads(runs: Sequence[Sequence[Entry]]) -> list[str]:
-    return [run[-1].digest for run in runs if run]
 
 
 def test_a_whole_journal_has_no_findings(pair: Pair) -> None:
