@@ -18,8 +18,8 @@ def read_foreign(messages: Iterable[Message | Mapping[str, Any]]) -> tuple[Messa
         UsageError: An item is no message.
     """
     # A text, one message alone and what is no list are read or refused in one place.
-    given: object = messages
-    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+    is_list = isinstance(messages, Iterable) and not isinstance(messages, str | Mapping)  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not is_list:
         return messages_from(messages)
     return messages_from([_with_ids(item) if isinstance(item, Mapping) else item for item in messages])
 
