@@ -323,6 +323,29 @@ def test_a_run_that_somebody_is_at_work_on_is_left_alone(
     assert json.loads(wieldy("runs", "--journal", "my.db", "--json").stdout)["resumed"] == 0
 
 
+def test_at_a_terminal_a_call_says_how_far_it_is(
+    at_terminal: Callable[..., Any], serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "slow.py").write_text(
+        "from wieldy import Context, tool\n"
+        "@tool(effect='read')\n"
+        "def find(ctx: Context) -> str:\n"
+        "    'Find.'\n"
+        "    for fraction in (None, float('nan'), 2.0, 0.5):\n"
+        "        ctx.progress('half \\x1b]0;owned\\x07 way', fraction=fraction)\n"
+        "    return 'found'\n",
+        encoding="utf-8",
+    )
+    server = serve([[("find", {})], "Found."])
+
+    session = at_terminal("run", "Find it", "--model", server.model, "--tools", "slow.py")
+
+    assert session.end() == 0
+    assert "find 50% half" in session.output
+    assert "owned" not in session.output
+    assert "Found." in session.output
+
+
 @pytest.fixture
 def killed(environment: dict[str, str], serve: Callable[..., Any], shop: Path, tmp_path: Path) -> Callable[[str], Any]:
     """Runs the command until a tool's code runs, and kills it."""

@@ -45,11 +45,12 @@ def list_waiting(run: str, *, journal: str | None, json: bool) -> None:
         print_json({"run_id": run_id, "waiting": [request_to_json(request) for request in waiting]})
         return
     commands = NextCommands(journal=journal)
-    for request in waiting:
+    for number, request in enumerate(waiting):
+        if number:
+            out().print()
         show_request(out(), request, sign="?", now=time.time())
         out().block(Text(commands.approve(request.run_id, request.call_id), style="green"), first="  ", rest="  ")
         out().block(Text(commands.deny(request.run_id, request.call_id), style="red"), first="  ", rest="  ")
-        out().print()
     if not waiting:
         out().block(Text(f"No call of run {run_id} waits for a decision."))
     if recorded and not waiting and (state := fold(recorded.read(run_id))).status == "waiting":

@@ -24,7 +24,6 @@ from wieldy.core.events import (
     CallFinished,
     CallProgress,
     CallRunning,
-    CallStarted,
     CallWaiting,
     LimitReached,
     ReasoningDelta,
@@ -70,8 +69,13 @@ class EventView:
         """Show one event."""
         if isinstance(event, CallDelta):
             self._show_writing(event)
-            return
-        self._stop_waiting()
+        elif isinstance(event, CallProgress):
+            self._show_progress(event)
+        else:
+            self._stop_waiting()
+            self._show_settled(event)
+
+    def _show_settled(self, event: RunEvent) -> None:
         match event:
             case RunStarted():
                 self._terminal.block(Text(f"run {event.run_id} · {one_line(event.model, limit=100)}", style="dim"))
@@ -87,20 +91,18 @@ class EventView:
             case RunFinished():
                 self._finish(event.result)
             case _:
-                self._show_step(event)
+                self._show_call_event(event)
 
-    def _show_step(self, event: CallStarted | CallWaiting | CallRunning | CallProgress | CallFinished) -> None:
+    def _show_call_event(self, event: RunEvent) -> None:
         match event:
-            case CallStarted():  # what becomes of it is shown
-                pass
             case CallWaiting():
                 self._show_question(event)
             case CallRunning():
                 self._show_attempt(event)
-            case CallProgress():
-                self._show_progress(event)
             case CallFinished():
                 self._show_result(event)
+            case _:  # a call that has started is shown once it is clear what becomes of it
+                pass
 
     def fail(self, error: BaseException, *, run_id: str | None) -> None:
         """Nothing to show: a failure is told on standard error."""
@@ -153,10 +155,14 @@ class EventView:
 
     def _show_progress(self, event: CallProgress) -> None:
         # On one line that goes away again: a file would fill up with what is no longer true.
-        self._enter("step")
         done = "" if event.fraction is None else f" {event.fraction:.0%}"
         name = one_line(event.call.name or "", limit=40)
-        self._start_waiting(f"{name}{done} {one_line(event.message, limit=self._terminal.width // 2)}".rstrip())
+        words = f"{name}{done} {one_line(event.message, limit=self._terminal.width // 2)}".rstrip()
+        if self._waiting is None:
+            self._enter("step")
+            self._start_waiting(words)
+        else:
+            self._waiting.update(Text(words, style="dim"))
 
     def _show_result(self, event: CallFinished) -> None:
         if event.call.id not in self._shown:
