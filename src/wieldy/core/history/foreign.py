@@ -17,10 +17,9 @@ def read_foreign(messages: Iterable[Message | Mapping[str, Any]]) -> tuple[Messa
     Raises:
         UsageError: An item is no message.
     """
-    # A text, one message alone and what is no list are read or refused in one place.
-    is_list = isinstance(messages, Iterable) and not isinstance(messages, str | Mapping)  # pyright: ignore[reportUnnecessaryIsInstance]
-    if not is_list:
-        return messages_from(messages)
+    given: Any = messages  # a text, one message alone, or what is no list: all read or refused in one place
+    if isinstance(messages, str | Mapping) or not hasattr(messages, "__iter__"):
+        return messages_from(given)
     return messages_from([_with_ids(item) if isinstance(item, Mapping) else item for item in messages])
 
 
