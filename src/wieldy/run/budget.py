@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
+
+from msgspec import Struct
 
 from wieldy.core.errors import UsageError
 from wieldy.core.limits import Limits, Usage
@@ -21,8 +23,7 @@ RESERVED_ANSWER_S: Final = 30.0
 """Seconds kept back for the last answer, or an eighth of the limit where that is less."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
+class Spent(Struct, frozen=True, kw_only=True):
     """What a run has used up to now."""
 
     turns: int
@@ -107,9 +108,9 @@ def _reserve_s(wall_time_s: float) -> float:
     return min(RESERVED_ANSWER_S, wall_time_s / 8)
 
 
-def calls_left(limits: Limits, spent: Spent) -> float:
-    """How many more calls may run; infinite if there is no limit."""
-    return math.inf if limits.calls is None else max(0, limits.calls - spent.calls)
+def calls_left(limits: Limits, calls: int) -> float:
+    """How many more calls may run after so many; infinite if there is no limit."""
+    return math.inf if limits.calls is None else max(0, limits.calls - calls)
 
 
 def left_of(limits: Limits, spent: Spent) -> Limits:

@@ -260,8 +260,7 @@ class _Run:
                 case DealWithCalls(may_run=False):
                     self._dealing.refuse()
                 case DealWithCalls():
-                    before = replace(spent, calls=spent.calls - len(self._known.turn()))
-                    allowed = calls_left(self._request.limits, before)
+                    allowed = calls_left(self._request.limits, spent.calls - len(self._known.turn()))
                     waiting = await self._dealing.deal(allowed=allowed, seconds=self._seconds)
                     if waiting:
                         return self._pause(waiting)

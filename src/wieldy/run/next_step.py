@@ -5,8 +5,9 @@ Deliberately not here: doing it (`loop`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
 
 from wieldy.core.calls import AUTO, NO_TOOLS, ToolChoice
 from wieldy.run.budget import (
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from wieldy.run.state import Fold
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskModel:
+class AskModel(Struct, frozen=True, kw_only=True):
     """The model is asked.
 
     Attributes:
@@ -36,22 +36,19 @@ class AskModel:
     seconds: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DealWithCalls:
+class DealWithCalls(Struct, frozen=True, kw_only=True):
     """The calls of the last reply that have no result yet are dealt with; none of them runs if there are no tools."""
 
     may_run: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReachLimit:
+class ReachLimit(Struct, frozen=True, kw_only=True):
     """A limit is reached; it is recorded, and the model will be asked for its last answer."""
 
     reason: StopReason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class End:
+class End(Struct, frozen=True, kw_only=True):
     """The run is over."""
 
     reason: StopReason
