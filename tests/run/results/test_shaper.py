@@ -91,7 +91,8 @@ LEAKS = {
 def test_no_result_holds_a_secret(shape: Any, leak: Any, value: str) -> None:
     assume(len(value.strip()) >= 4)
     # What the runtime says itself is no leak.
-    own = " ".join(text for harmless in ("benign", "other ") for text in texts_of(shape(leak(harmless))))
+    harmless = "\u2603\u2603\u2603\u2603"
+    own = " ".join(texts_of(shape(leak(harmless))) + texts_of(shape(leak(harmless), secrets={"key": harmless})))
     assume(value not in own and json.dumps(value)[1:-1] not in own)
     try:
         outcome = shape(leak(value), secrets={"key": value})
