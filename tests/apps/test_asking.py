@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -43,6 +44,13 @@ async def test_only_effects_that_cannot_be_repeated_freely_are_asked_about(effec
 
     assert isinstance(decision, Allow if effect in ("read", "idempotent") else Ask)
     assert ASKED_ABOUT | {"read", "idempotent"} == set(get_args(Effect))
+
+
+async def test_what_its_author_calls_a_high_risk_is_asked_about_too() -> None:
+    risky = replace(proposal("idempotent"), tool=tool(effect="idempotent", risk="high")(do))
+
+    assert ask_about_effects(risky) == Ask("its author calls it a high risk")
+    assert isinstance(ask_about_effects(replace(risky, tool=tool(effect="idempotent", risk="low")(do))), Allow)
 
 
 async def test_the_reason_says_all_that_a_person_should_know() -> None:

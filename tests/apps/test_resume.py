@@ -347,12 +347,12 @@ def test_at_a_terminal_a_call_says_how_far_it_is(
 
 
 @pytest.fixture
-def killed(environment: dict[str, str], serve: Callable[..., Any], shop: Path, tmp_path: Path) -> Callable[[str], Any]:
+def killed(environment: dict[str, str], serve: Callable[..., Any], shop: Path, tmp_path: Path) -> Callable[..., Any]:
     """Runs the command until a tool's code runs, and kills it."""
 
-    def run(tool: str) -> Any:
+    def run(tool: str, *then: Any) -> Any:
         (tmp_path / "hang").touch()
-        server = serve([[(tool, {"order_id": "17"}), ("find_order", {"order_id": "17"})], "Done."])
+        server = serve([[(tool, {"order_id": "17"}), ("find_order", {"order_id": "17"})], *then, "Done."])
         words = ("run", "Do it", "--model", server.model, "--tools", str(shop), "--yes", "--json")
         with subprocess.Popen(
             [sys.executable, "-m", "wieldy.apps.cli.main", *words],
@@ -376,7 +376,7 @@ def killed(environment: dict[str, str], serve: Callable[..., Any], shop: Path, t
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 def test_a_keyed_call_of_a_process_that_died_runs_again_with_the_same_key(
-    wieldy: Callable[..., Result], killed: Callable[[str], Any], shop: Path
+    wieldy: Callable[..., Result], killed: Callable[..., Any], shop: Path
 ) -> None:
     killed("refund")
 
@@ -394,7 +394,7 @@ def test_a_keyed_call_of_a_process_that_died_runs_again_with_the_same_key(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 def test_an_unsafe_call_of_a_process_that_died_is_not_repeated_and_the_model_is_told(
-    wieldy: Callable[..., Result], killed: Callable[[str], Any], shop: Path
+    wieldy: Callable[..., Result], killed: Callable[..., Any], shop: Path
 ) -> None:
     server = killed("charge")
 
@@ -406,6 +406,21 @@ def test_an_unsafe_call_of_a_process_that_died_is_not_repeated_and_the_model_is_
     assert "outcome unknown" in told[0]
     assert told[1] == "order 17 is shipped"
     assert "its outcome is unknown" in wieldy("show", "last").stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_yes_is_no_consent_to_repeat_what_may_have_been_done(
+    wieldy: Callable[..., Result], killed: Callable[..., Any], shop: Path
+) -> None:
+    server = killed("charge", [("charge", {"order_id": "17"})])
+
+    gone_on = wieldy("resume", "last", "--yes")
+
+    assert gone_on.returncode == 0, gone_on.stderr
+    assert noted(shop, "charges") == ["17"]
+    assert "its outcome is unknown, so this may do it twice" in gone_on.stderr.replace("\n", " ")
+    assert "--yes" not in gone_on.stderr  # which was given, and is not enough
+    assert "a person would have to consent" in server.requests[-1]["messages"][-1]["content"]
 
 
 def test_a_record_that_was_changed_is_not_resumed(

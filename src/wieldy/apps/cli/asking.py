@@ -1,9 +1,9 @@
 """The command line's policy and approver: calls that change something run only when a person says yes.
 
 Asked about: every effect that cannot be repeated freely (`unsafe`, which is also what an undeclared effect counts as,
-`keyed`, and `reconcile`). Where nobody can be asked the run rests, if it was told to, or the call is denied, and the
-person and the model are told why. Whatever is answered is recorded with the name of who answered. Deliberately not
-here: answers that are given later (`approve`).
+`keyed`, and `reconcile`), and whatever its author calls a high risk. Where nobody can be asked the run rests, if it was
+told to, or the call is denied, and the person and the model are told why. Whatever is answered is recorded with the
+name of who answered. Deliberately not here: answers that are given later (`approve`).
 """
 
 from __future__ import annotations
@@ -35,10 +35,13 @@ ASKED_ABOUT: Final[frozenset[Effect]] = frozenset({"unsafe", "keyed", "reconcile
 
 
 def ask_about_effects(proposal: Proposal) -> Decision:
-    """Allow what changes nothing; a person decides on everything else."""
-    if proposal.tool.effect not in ASKED_ABOUT:
+    """Allow what can be repeated freely and is no high risk; a person decides on everything else."""
+    tool = proposal.tool
+    if tool.effect not in ASKED_ABOUT and tool.risk != "high":
         return Allow()
-    reasons = [_why(proposal.tool)]
+    reasons = [_why(tool)] if tool.effect in ASKED_ABOUT else []
+    if tool.risk == "high":
+        reasons.append("its author calls it a high risk")
     if proposal.repeats_unknown is not None:
         reasons.append(f"call {proposal.repeats_unknown} was the same and its outcome is unknown: this may do it twice")
     if proposal.is_tainted:
