@@ -18,7 +18,6 @@ from wieldy.core.messages import Message
 from wieldy.core.ports import ModelReply
 
 if TYPE_CHECKING:
-    from wieldy.core.calls import AnyCall
     from wieldy.core.messages import Part
     from wieldy.core.ports import Model, ModelEvent, ModelRequest
 
@@ -92,8 +91,10 @@ def is_nested_deeper(value: object, *, levels: int) -> bool:
         return False
     if levels == 0:
         return True
-    items = cast("Iterable[object]", value.values() if isinstance(value, dict) else value)
-    return any(is_nested_deeper(item, levels=levels - 1) for item in items)
+    for item in cast("Iterable[object]", value.values() if isinstance(value, dict) else value):
+        if is_nested_deeper(item, levels=levels - 1):
+            return True
+    return False
 
 
 def too_deep(name: str) -> str:
@@ -104,10 +105,11 @@ def too_deep(name: str) -> str:
 def _adopt_part(part: Part, numbers: CallNumbers) -> Part:
     if not isinstance(part, ToolCall | InvalidToolCall):
         return part
-    call: AnyCall = part
-    if isinstance(call, ToolCall) and is_nested_deeper(call.arguments, levels=NESTING_LIMIT):
-        call = InvalidToolCall(
-            id=call.id, name=call.name, text="", error=too_deep(call.name), provider_id=call.provider_id
-        )
     provider_id = part.id if part.provider_id is None else part.provider_id
-    return replace(call, id=numbers.next(), provider_id=provider_id)
+    if isinstance(part, InvalidToolCall):
+        return replace(part, id=numbers.next(), provider_id=provider_id)
+    if is_nested_deeper(part.arguments, levels=NESTING_LIMIT):
+        return InvalidToolCall(
+            id=numbers.next(), name=part.name, text="", error=too_deep(part.name), provider_id=provider_id
+        )
+    return ToolCall(id=numbers.next(), name=part.name, arguments=part.arguments, provider_id=provider_id)

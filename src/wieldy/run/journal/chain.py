@@ -82,7 +82,8 @@ def extend(run_id: str, head: Head, drafts: Sequence[Settled], time: float) -> t
     if math.isnan(time):
         raise JournalError("The journal's clock gave what is no number, expected seconds since the epoch.")
     time = float(time) + 0.0  # SQLite has no negative zero
-    rows, entries = list[Row](), list[Entry]()
+    rows: list[Row] = []
+    entries: list[Entry] = []
     sequence, digest = head
     for kind, encoded, data in drafts:
         digest = link(digest, run_id, sequence, kind, time, encoded)
