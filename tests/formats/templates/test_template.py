@@ -237,6 +237,13 @@ def test_a_template_that_goes_through_parts_gets_parts() -> None:
     assert template.render([*HELLO, Message.assistant("Yes?")]) == "Hello;Yes?;"
 
 
+def test_a_file_is_refused_and_never_dropped() -> None:
+    template = ChatTemplate("{% for m in messages %}{{ m.content }}{% endfor %}")
+    file = {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,AA=="}}
+    with pytest.raises(UsageError, match=r"messages\[0\]: expected text or images, found the file 'a\.pdf'"):
+        template.render([{"role": "user", "content": [file]}])
+
+
 def test_an_image_makes_the_content_a_list() -> None:
     template = ChatTemplate(
         "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}"

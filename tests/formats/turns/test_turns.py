@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from wieldy.core.calls import AnyCall, InvalidToolCall, ToolCall, ToolDefinition, ToolResult
 from wieldy.core.errors import UsageError
-from wieldy.core.messages import ImagePart, Message, TextPart
+from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.messages import Message, TextPart
 from wieldy.formats.turns import ready as ready_turns
 from wieldy.formats.turns.ready import CHATML, GEMMA, GEMMA_4, HARMONY, HERMES, KIMI_K2, MISTRAL_V3, PLAIN_TEXT, QWEN3_5
 from wieldy.formats.turns.tool_lists import FUNCTION_JSON_LINES
@@ -238,6 +239,12 @@ def test_a_prefill_belongs_to_the_last_reply_only() -> None:
 def test_an_image_is_refused_and_never_dropped() -> None:
     shown = Message(role="user", parts=(TextPart(text="See"), ImagePart(url="data:x")))
     with pytest.raises(UsageError, match=r"messages\[1\]: expected text, found an image"):
+        HERMES.render([Message.user("U"), shown], write_reply=write)
+
+
+def test_a_file_is_refused_and_never_dropped() -> None:
+    shown = Message(role="user", parts=(TextPart(text="See"), FilePart.from_bytes(b"words", name="a.txt")))
+    with pytest.raises(UsageError, match=r"messages\[1\]: expected text, found the file 'a\.txt'"):
         HERMES.render([Message.user("U"), shown], write_reply=write)
 
 

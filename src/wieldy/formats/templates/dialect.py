@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from wieldy.core.calls import AnyCall, InvalidToolCall, ToolDefinition
+from wieldy.core.errors import UsageError
 from wieldy.core.history import results_in_order_of_calls
-from wieldy.core.messages import ImagePart, Message, TextPart
+from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.messages import Message, TextPart
 
 AnyTool: TypeAlias = ToolDefinition | Mapping[str, Any]
 """A tool, or the OpenAI-style dictionary of one."""
@@ -52,11 +54,26 @@ def tools_written(tools: Sequence[AnyTool], dialect: Dialect) -> list[Any]:
 
 
 def messages_written(messages: Sequence[Message], dialect: Dialect) -> list[dict[str, Any]]:
-    """The messages as the dictionaries that the template reads."""
+    """The messages as the dictionaries that the template reads.
+
+    Raises:
+        UsageError: A message holds a file, which no template knows.
+    """
+    _check_no_files(messages)
     ordered = results_in_order_of_calls(messages)
     told = ordered if dialect.system else _without_system(ordered)
     ids, names = _call_ids(messages, dialect), {call.id: call.name or "" for m in messages for call in m.calls}
     return [_message(message, dialect, ids, names) for message in told]
+
+
+def _check_no_files(messages: Sequence[Message]) -> None:
+    for index, message in enumerate(messages):
+        file = next((part for part in message.parts if isinstance(part, FilePart)), None)
+        if file is not None:
+            raise UsageError(
+                f"messages[{index}]: expected text or images, found the file {file.name!r}, which no chat template can "
+                "write. Put its words into the message."
+            )
 
 
 def _tool(tool: AnyTool) -> Mapping[str, Any]:

@@ -21,7 +21,8 @@ from typing import Literal
 from wieldy.core.calls import ToolDefinition, ToolResult
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
-from wieldy.core.messages import ImagePart, Message, Role
+from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.messages import Message, Role
 from wieldy.formats.turns.markers import Piece, joined, plain
 from wieldy.formats.turns.parts import ReplyPlace, Results, Slot, Template, ToolPlace, ToolSection, Wrap, WriteReply
 from wieldy.formats.turns.wire_ids import WireId, as_given
@@ -87,14 +88,10 @@ class Turns:
         Cost: linear in the text.
 
         Raises:
-            UsageError: A message holds an image, which text cannot carry.
+            UsageError: A message holds an image or a file, which text cannot carry.
         """
         for index, message in enumerate(messages):
-            if any(isinstance(part, ImagePart) for part in message.parts):
-                raise UsageError(
-                    f"messages[{index}]: expected text, found an image, which this format cannot write. "
-                    "Leave it out, or render with the model's own chat template."
-                )
+            _check_is_text(index, message)
         rendering = _Rendering(self, messages, write_reply, awaits_reply=generation_prompt)
         return rendering.text(self._listing(tools))
 
@@ -381,3 +378,17 @@ def _is_json(text: str) -> bool:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON value")
+
+
+def _check_is_text(index: int, message: Message) -> None:
+    for part in message.parts:
+        if isinstance(part, ImagePart):
+            raise UsageError(
+                f"messages[{index}]: expected text, found an image, which this format cannot write. "
+                "Leave it out, or render with the model's own chat template."
+            )
+        if isinstance(part, FilePart):
+            raise UsageError(
+                f"messages[{index}]: expected text, found the file {part.name!r}, which no format can write. "
+                "Put its words into the message."
+            )
