@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -813,7 +814,7 @@ async def test_code_that_was_stopped_in_shielded_work_is_let_finish_it() -> None
         return "committed"
 
     notes = Notes()
-    task = asyncio.ensure_future(carried_out(step(commit), notes=notes))
+    task = asyncio.ensure_future(carried_out(step(commit), step(other, "c2"), notes=notes))
     await is_running.wait()
     task.cancel()
     for _ in range(5):
@@ -841,13 +842,33 @@ async def test_code_that_swallows_a_cancellation_meets_the_next_one() -> None:
         await anyio.sleep_forever()
 
     notes = Notes()
-    task = asyncio.ensure_future(carried_out(step(stubborn), notes=notes))
+    task = asyncio.ensure_future(carried_out(step(stubborn), step(other, "c2"), notes=notes))
     await is_running.wait()
     task.cancel()
     with anyio.fail_after(10), pytest.raises(asyncio.CancelledError):
-        await task
+        await asyncio.shield(task)
     assert met == [0, 1, 2]
-    assert notes.outcomes == {}
+    assert "c1" not in notes.outcomes
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_what_a_tool_sets_in_its_context_stays_its_own(count: int) -> None:
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
+    seen: list[str] = []
+
+    @tool(effect="unsafe")
+    async def change() -> None:
+        """Sets the variable, before and after it gave way."""
+        seen.append(variable.get())
+        variable.set("set by a tool")
+        await anyio.lowlevel.checkpoint()
+        seen.append(variable.get())
+        variable.set("set again")
+
+    variable.set("set by the caller")
+    await carried_out(*[step(change, f"c{number}") for number in range(count)])
+    assert sorted(seen) == sorted(["set by the caller", "set by a tool"] * count)
+    assert variable.get() == "set by the caller"
 
 
 async def test_a_tool_that_cancels_its_own_task_has_failed_like_any_other() -> None:

@@ -50,12 +50,14 @@ class Conditions:
 
     Attributes:
         is_stopping: Whether the calls are being stopped from outside.
+        is_at_work: Whether calls are carried out in this task.
         max_threads: How many threads at once.
         clock: Seconds that only grow.
         deadline: When the time of the run is over, by the clock.
     """
 
     is_stopping: Callable[[], bool]
+    is_at_work: Callable[[asyncio.Task[object] | None], bool]
     max_threads: int
     clock: Callable[[], float]
     deadline: float | None
@@ -83,7 +85,6 @@ async def attempt(step: Step, bind: Callable[[], Callable[[], object]], *, is_as
     left_s = on.left_s()
     limit_s = left_s if step.tool.timeout_s is None else min(step.tool.timeout_s, left_s)
     scope = None if limit_s == math.inf else anyio.CancelScope(deadline=anyio.current_time() + limit_s)
-    task = asyncio.current_task()
     thread: ThreadCall | None = None
     error: ModelVisibleError | None = None
     try:
@@ -98,7 +99,7 @@ async def attempt(step: Step, bind: Callable[[], Callable[[], object]], *, is_as
         ending = failed(raised, step)
         # Code that falls over because it is stopped has not failed by itself.
         fell_over = isinstance(ending.error, ToolCrashedError | TransientToolError)
-        if _comes_from_outside(raised, task, on) or (fell_over and on.is_stopping()):
+        if _comes_from_outside(raised, on) or (fell_over and on.is_stopping()):
             raise
         if scope is None or not scope.cancel_called or not fell_over:
             return ending
@@ -216,7 +217,7 @@ def single(raised: BaseException) -> BaseException:
     return cast("BaseException", raised)
 
 
-def _comes_from_outside(raised: BaseException, task: asyncio.Task[object] | None, on: Conditions) -> bool:
+def _comes_from_outside(raised: BaseException, on: Conditions) -> bool:
     """Whether this stops the call, rather than being raised by the tool's own code."""
     match raised:
         case KeyboardInterrupt():
@@ -226,7 +227,7 @@ def _comes_from_outside(raised: BaseException, task: asyncio.Task[object] | None
             return on.is_stopping()
         case GeneratorExit():
             # A coroutine that is thrown away is closed by whoever does so, and not by its task.
-            return task is None or task is not _current_task()
+            return not on.is_at_work(_current_task())
         case _:
             return False
 

@@ -18,6 +18,7 @@ import anyio
 
 from wieldy.core.errors import ToolDeniedError
 from wieldy.run.attempts import Conditions
+from wieldy.run.contexts import within
 from wieldy.run.late import LateCalls
 from wieldy.run.outcomes import Outcome, Rest, Step
 from wieldy.run.recorder import Recorder
@@ -62,7 +63,13 @@ async def execute(  # noqa: PLR0913 - all but two are given by name
     listening = LateCalls(recorder) if late is None else late
     listening.check()
     execution = _Execution(steps, waits, recorder=recorder, shaper=shaper)
-    on = Conditions(is_stopping=execution.is_stopping, max_threads=MAX_CONCURRENT_CALLS, clock=clock, deadline=deadline)
+    on = Conditions(
+        is_stopping=execution.is_stopping,
+        is_at_work=execution.is_at_work,
+        max_threads=MAX_CONCURRENT_CALLS,
+        clock=clock,
+        deadline=deadline,
+    )
     means = Means(recorder=recorder, shaper=shaper, late=listening, on=on, sleep=sleep, chance=random)
     try:
         await execution.run(means)
@@ -75,7 +82,8 @@ class _Execution:
     """The calls of one turn. Every one is blocked, ready, running, ended or resting.
 
     The tasks are asyncio's own, which cost a quarter of anyio's. Each has a cancel scope, so that it is stopped as
-    anyio stops: shielded code is let finish, and code that swallows a cancellation meets the next one.
+    anyio stops: shielded code is let finish, and code that swallows a cancellation meets the next one. A call that is
+    alone needs no task.
     """
 
     def __init__(
@@ -89,25 +97,33 @@ class _Execution:
             for other in earlier:
                 self._followers[other].append(index)
         self._ready = [index for index, count in enumerate(self._blockers) if count == 0]  # a heap
-        self._tasks: dict[asyncio.Task[None], anyio.CancelScope] = {}
+        self._running: dict[int, tuple[asyncio.Task[None], anyio.CancelScope]] = {}
         self._failure: BaseException | None = None
         self._is_stopping = False
+        self._parent = cast("asyncio.Task[object]", asyncio.current_task())
+        self._cancelled_before = self._parent.cancelling()
+        # What a tool sets in its context stays its own.
+        self._context = contextvars.copy_context()
 
     def is_stopping(self) -> bool:
         """Whether the calls are being stopped from outside."""
-        # A program that is ending cancels all tasks at once, and ours may hear of it before its parent.
+        # A program that is ending cancels all tasks at once, and ours may hear of it before their parent.
         return self._is_stopping or self._parent.cancelling() > self._cancelled_before
 
+    def is_at_work(self, task: asyncio.Task[object] | None) -> bool:
+        """Whether this is a task in which calls are carried out."""
+        return task is self._parent or any(task is running for running, _ in self._running.values())
+
     async def run(self, means: Means) -> None:
-        parent = asyncio.current_task()
-        assert parent is not None
-        self._parent, self._cancelled_before = parent, parent.cancelling()
+        """All calls that can be were brought to their ends."""
         self._means = means
+        if len(self._steps) == 1:
+            await self._run_alone()
+            return
         self._loop = asyncio.get_running_loop()
-        self._context = contextvars.copy_context()
         self._all_ended = self._loop.create_future()
         self._launch()
-        if not self._tasks:
+        if not self._running:
             return
         try:
             await self._all_ended
@@ -117,35 +133,39 @@ class _Execution:
         if self._failure is not None:
             raise self._failure
 
-    def _launch(self) -> None:
-        """As many calls run as may and as there are places for."""
+    async def _run_alone(self) -> None:
+        for index in self._chosen():
+            ended = await within(self._context, SingleCall(self._steps[index], self._means).carry_out())
+            self._finish(index, ended)
+
+    def _chosen(self) -> list[int]:
+        """As many calls as may run and as there are places for; they are recorded as started."""
         chosen: list[int] = []
-        while self._ready and len(self._tasks) + len(chosen) < MAX_CONCURRENT_CALLS:
+        while self._ready and len(self._running) + len(chosen) < MAX_CONCURRENT_CALLS:
             index = heapq.heappop(self._ready)
             if self._means.on.is_over:
-                self._end(index, self._too_late(index))
+                self._finish(index, self._too_late(index))
             else:
                 chosen.append(index)
-        if not chosen:
-            return
-        self._recorder.start([self._steps[index] for index in chosen])
-        for index in chosen:
-            # What a tool sets in its context stays its own.
-            task = self._loop.create_task(self._carry_out(index), context=self._context.copy())
-            self._tasks[task] = anyio.CancelScope()
+        if chosen:
+            self._recorder.start([self._steps[index] for index in chosen])
+        return chosen
 
-    async def _carry_out(self, index: int) -> None:
-        task = cast("asyncio.Task[None]", asyncio.current_task())
+    def _launch(self) -> None:
+        for index in self._chosen():
+            scope = anyio.CancelScope()
+            task = self._loop.create_task(self._carry_out(index, scope), context=self._context.copy())
+            self._running[index] = task, scope
+
+    async def _carry_out(self, index: int, scope: anyio.CancelScope) -> None:
+        task, _ = self._running[index]
         try:
-            with self._tasks[task]:
+            with scope:
                 if self.is_stopping():
                     return
                 ended = await SingleCall(self._steps[index], self._means).carry_out()
-                del self._tasks[task]
-                if isinstance(ended, Rest):
-                    self._recorder.rest(self._steps[index], ended)
-                else:
-                    self._end(index, ended)
+                del self._running[index]
+                self._finish(index, ended)
                 if not self._is_stopping:
                     self._launch()
         except Exception as error:
@@ -155,12 +175,15 @@ class _Execution:
             task.add_done_callback(_look_at)
             raise
         finally:
-            self._tasks.pop(task, None)
-            if not self._tasks and not self._all_ended.done():
+            self._running.pop(index, None)
+            if not self._running and not self._all_ended.done():
                 self._all_ended.set_result(None)
 
-    def _end(self, index: int, outcome: Outcome) -> None:
-        self._recorder.end(self._steps[index], outcome)
+    def _finish(self, index: int, ended: Outcome | Rest) -> None:
+        if isinstance(ended, Rest):
+            self._recorder.rest(self._steps[index], ended)
+            return
+        self._recorder.end(self._steps[index], ended)
         for follower in self._followers[index]:
             self._blockers[follower] -= 1
             if self._blockers[follower] == 0:
@@ -179,15 +202,15 @@ class _Execution:
 
     def _stop(self) -> None:
         self._is_stopping = True
-        for scope in self._tasks.values():
+        for _, scope in self._running.values():
             scope.cancel()
 
     async def _stop_all(self) -> None:
         self._stop()
         with anyio.CancelScope(shield=True):
-            while self._tasks:
+            while self._running:
                 try:
-                    await asyncio.wait(list(self._tasks))
+                    await asyncio.wait([task for task, _ in self._running.values()])
                 except asyncio.CancelledError:
                     continue  # asked to stop once more, which it does; the first request is raised in the end
 

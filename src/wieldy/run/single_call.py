@@ -39,7 +39,7 @@ _HAPPENED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Means:
     """What calls are carried out with.
 

@@ -73,15 +73,17 @@ class Signature:
 
     Attributes:
         parameters: What the model sees, in order.
-        contexts: Parameters that get the `Context`; True for those that can only be given by position.
+        contexts: Parameters that get the `Context`.
         order: All parameters by name, in the function's order.
+        by_position: Those of them that can only be given by position.
         arguments: The pydantic model of the arguments.
         result: Writes results as JSON; None where the function does not say what it returns.
     """
 
     parameters: tuple[Parameter, ...]
-    contexts: Mapping[str, bool]
+    contexts: tuple[str, ...]
     order: tuple[str, ...]
+    by_position: tuple[str, ...]
     arguments: type[BaseModel]
     result: TypeAdapter[Any] | None
 
@@ -102,18 +104,20 @@ class Signature:
     def call(self, function: AnyFunction, values: Mapping[str, Any], context: Context) -> Callable[[], Any]:
         """The call as a function without arguments."""
         given = dict(values)
-        given.update(dict.fromkeys(self.contexts, context))
+        for name in self.contexts:
+            given[name] = context
+        if not self.by_position:
+            return lambda: function(**given)
         positional = self._positional(given)
         return lambda: function(*positional, **given)
 
     def _positional(self, given: dict[str, Any]) -> list[Any]:
         """Takes what can only be given by position out of `given`, with defaults for what is left out in between."""
-        by_position = {parameter.name: parameter.default for parameter in self.parameters if parameter.is_positional}
-        by_position.update({name: None for name, is_positional in self.contexts.items() if is_positional})
-        names = [name for name in self.order if name in by_position]
+        defaults = {parameter.name: parameter.default for parameter in self.parameters}
+        names = list(self.by_position)
         while names and names[-1] not in given:
             names.pop()
-        return [given.pop(name, by_position[name]) for name in names]
+        return [given.pop(name) if name in given else defaults[name] for name in names]
 
 
 def read_signature(function: AnyFunction, *, subject: str, has_receiver: bool = False) -> Signature:
@@ -132,17 +136,14 @@ def read_signature(function: AnyFunction, *, subject: str, has_receiver: bool = 
     found = list(written.parameters.values())[int(has_receiver) :]
     _refuse_stars(found, subject)
     types_of = {parameter.name: _resolved(parameter, annotations, subject) for parameter in found}
-    contexts = {
-        parameter.name: parameter.kind is parameter.POSITIONAL_ONLY
-        for parameter in found
-        if is_context(types_of[parameter.name])
-    }
+    contexts = tuple(parameter.name for parameter in found if is_context(types_of[parameter.name]))
     shown = [parameter for parameter in found if parameter.name not in contexts]
     arguments = _arguments_model(shown, types_of, subject)
     return Signature(
         parameters=_parameters(shown, arguments, subject),
         contexts=contexts,
         order=tuple(parameter.name for parameter in found),
+        by_position=tuple(parameter.name for parameter in found if parameter.kind is parameter.POSITIONAL_ONLY),
         arguments=arguments,
         result=_result_adapter(written.return_annotation, annotations),
     )
