@@ -104,7 +104,7 @@ if TYPE_CHECKING:
     from wieldy.run.prices import PRICES, Price, Prices
     from wieldy.run.results import ResultRules
     from wieldy.run.state import CallState, RunState, fold
-    from wieldy.tools import Tool, Toolset, tool
+    from wieldy.tools import Presented, Sourced, Tool, Toolset, tool
 
 __all__ = [
     "PRICES",
@@ -157,6 +157,7 @@ __all__ = [
     "ParseError",
     "Policy",
     "PostgresJournal",
+    "Presented",
     "Price",
     "Prices",
     "Principal",
@@ -180,6 +181,7 @@ __all__ = [
     "RunStarted",
     "RunState",
     "SqliteJournal",
+    "Sourced",
     "StopReason",
     "Strategy",
     "TextDelta",
@@ -237,7 +239,7 @@ _LOADED_ON_USE = {
     "wieldy.run.prices": ("PRICES", "Price", "Prices"),
     "wieldy.run.results": ("ResultRules",),
     "wieldy.run.state": ("CallState", "RunState", "fold"),
-    "wieldy.tools": ("Tool", "Toolset", "tool"),
+    "wieldy.tools": ("Presented", "Sourced", "Tool", "Toolset", "tool"),
 }
 
 

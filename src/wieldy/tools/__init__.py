@@ -6,7 +6,8 @@ a `tool` from a function's `signature`; `toolset` puts tools together; `lint` sa
 """
 
 from wieldy.tools.declare import tool
+from wieldy.tools.present import Presented, Sourced
 from wieldy.tools.tool import Tool, ValidArguments
 from wieldy.tools.toolset import Toolset, tools_from
 
-__all__ = ["Tool", "Toolset", "ValidArguments", "tool", "tools_from"]
+__all__ = ["Presented", "Sourced", "Tool", "Toolset", "ValidArguments", "tool", "tools_from"]
