@@ -339,7 +339,8 @@ class _Run:
 
     def _spent(self) -> Spent:
         return Spent(
-            turns=self._known.turns,
+            # A turn that was begun and has no reply, because its process died, is taken up again and not counted twice.
+            turns=self._known.turns - int(self._known.is_turn_open),
             calls=len(self._known.calls),
             usage=self._known.usage,
             elapsed_s=self._known.active_s + self._request.clock() - self._started,
