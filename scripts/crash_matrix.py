@@ -31,7 +31,7 @@ from crash_plans import PLANS, Plan
 from crash_sabotage import SABOTAGES
 from crash_trials import Death, Deaths, Laboratory, Trial, boundaries, random_deaths
 
-MOMENTS = ("before", "after", "effect", "time")
+MOMENTS = ("before", "after", "effect", "commit", "time")
 
 
 @dataclass(kw_only=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from crash_plans import AGAIN, STEP, UNKNOWN, Plan, effects_of
+from crash_plans import AGAIN, LATE, STEP, UNKNOWN, Plan, effects_of
 from crash_trials import Snapshot, Trial
 
 from wieldy.core.ports import Entry
@@ -58,7 +58,7 @@ def findings(trial: Trial, reference: Trial) -> list[Finding]:
         broken += _calls(trial.journal[run_id], state)
         broken += _consents(trial.journal[run_id], trial.plan)
     broken += _intents(trial)
-    broken += _keys(trial)
+    broken += _keys(trial, states)
     broken += _effects(trial, states)
     broken += _same(trial, reference, states)
     return broken
@@ -116,6 +116,8 @@ def _calls(entries: Sequence[Entry], state: RunState) -> Iterator[Finding]:
             continue
         is_told = call.result.is_error and UNKNOWN in call.result.content
         is_so = call.effect == "unsafe" and _was_interrupted(mine)
+        if not is_so and LATE in call.result.content:
+            continue
         if is_told != is_so or call.is_unknown != is_so:
             yield Finding(
                 "truth",
@@ -202,17 +204,20 @@ def _starts(journal: Snapshot) -> set[tuple[Any, ...]]:
     }
 
 
-def _keys(trial: Trial) -> Iterator[Finding]:
+def _keys(trial: Trial, states: dict[str, RunState]) -> Iterator[Finding]:
     keys: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+    calls: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
     for request in trial.log:
         if request["effect"] in ("keyed", "reconcile"):
             keys[request["run_id"], request["call_id"], request["service"]].add(request["key"])
+            calls[request["key"]].add((request["run_id"], request["call_id"]))
     for call, used in keys.items():
         if len(used) > 1:
             yield Finding("duplicate", f"call {call} used {len(used)} idempotency keys")
-    distinct = [key for used in keys.values() for key in used]
-    if len(distinct) != len(set(distinct)):
-        yield Finding("lost", "two calls used one idempotency key")
+    unknown = {(run_id, call.call.id) for run_id, state in states.items() for call in state.calls if call.is_unknown}
+    for key, users in calls.items():
+        if len(users - unknown) > 1:  # only a repeat of what nobody knows is the same effect
+            yield Finding("lost", f"the calls {users} used one idempotency key, {key}")
 
 
 def _effects(trial: Trial, states: dict[str, RunState]) -> Iterator[Finding]:
@@ -270,7 +275,7 @@ def _judge_unsafe(trial: Trial, operation: str, expected: int, happened: int, cl
         yield Finding("blind", f"{operation!r} (unsafe) took effect {happened} times; {consented} repeats had consent")
     if happened < claimed:
         yield Finding("truth", f"{operation!r} (unsafe) took effect {happened} times, and {claimed} were reported")
-    if trial.kills == 0 and happened != expected:
+    if trial.kills == 0 and not expected <= happened:
         yield Finding("lost", f"{operation!r} (unsafe) took effect {happened} times, expected {expected}")
 
 
@@ -311,7 +316,7 @@ def _same(trial: Trial, reference: Trial, states: dict[str, RunState]) -> Iterat
         yield Finding("same", f"the model took the steps {[step for step, _ in found]}")
     for (step, results), (_, others) in zip(found, wanted, strict=False):
         for result, other in zip(results, others, strict=False):
-            if result != other and not (result[0] and UNKNOWN in result[1]):
+            if result != other and not (result[0] and UNKNOWN in result[1]) and LATE not in result[1] + other[1]:
                 yield Finding("same", f"in {step!r} a result is {result}, expected {other}")
 
 

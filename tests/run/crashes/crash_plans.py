@@ -13,14 +13,14 @@ from typing import Any, Literal
 
 from crash_tools import NAMES
 
-from wieldy.core.calls import ToolCall
+from wieldy.core.calls import ToolCall, ToolResult
 from wieldy.core.messages import Message
 from wieldy.testing import call, text
 
 Item = tuple[str, str]
 """A tool and the operation that it is asked for."""
 
-UNKNOWN = "outcome unknown"
+UNKNOWN, LATE = "outcome unknown", "gave no answer within"
 STEP, AGAIN = "Step", "Again"
 
 
@@ -37,6 +37,7 @@ class Plan:
         asked: Tools that a person must consent to.
         consent: Whether people are asked on the spot, or the run rests until they have answered.
         helpers: Plans of nested runs, by the name of their tool.
+        limit: After how many turns the run must come to an end; calls of a later one are not run.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Plan:
     asked: frozenset[str] = frozenset()
     consent: Literal["later", "at once"] = "later"
     helpers: dict[str, Plan] = field(default_factory=dict)
+    limit: int | None = None
 
     def turn(self, messages: Sequence[Message]) -> list[Any]:
         """What the model says next."""
@@ -70,11 +72,14 @@ def _arguments(name: str, operation: str) -> dict[str, str]:
     return {} if name == "meet" else {"operation": operation}
 
 
+def is_open(result: ToolResult) -> bool:
+    """Whether the model was told that the call may have taken effect or not."""
+    return result.is_error and (UNKNOWN in result.content or LATE in result.content)
+
+
 def _unknown_calls(messages: Sequence[Message], reply: Message) -> list[ToolCall]:
     told = {
-        message.result.tool_call_id
-        for message in messages
-        if message.result is not None and message.result.is_error and UNKNOWN in message.result.content
+        message.result.tool_call_id for message in messages if message.result is not None and is_open(message.result)
     }
     return [each for each in reply.calls if isinstance(each, ToolCall) and each.id in told]
 
@@ -165,6 +170,18 @@ ELSEWHERE = Plan(
     ),
 )
 
+LIMITED = Plan(
+    name="turn limit",
+    turns=((("pay", "a"), ("send", "b")), (("book", "c"),), (("pay", "d"), ("send", "e"))),
+    limit=2,
+)
+
+IMPATIENT = Plan(
+    name="time-outs",
+    turns=((("pay_briefly", "slow a"), ("look", "b")), (("send_briefly", "slow c"), ("pay", "d")), (("look", "e"),)),
+    is_stubborn=True,
+)
+
 PLANS = (
     *(plans_of_one_class(effect, is_async=is_async) for effect in NAMES for is_async in (False, True)),
     EVERYTHING,
@@ -174,6 +191,8 @@ PLANS = (
     CONSENT_LATER,
     NESTED,
     ELSEWHERE,
+    LIMITED,
+    IMPATIENT,
 )
 
 MEETING = Plan(name="meeting", turns=((("pay", "a"),), (("meet", ""), ("send", "b"), ("pay", "c"))))
@@ -184,7 +203,7 @@ BY_NAME = {plan.name: plan for plan in (*PLANS, MEETING)}
 def effects_of(plan: Plan, prompt: str = "") -> Counter[str]:
     """How often each operation takes effect if nothing goes wrong, nested runs included."""
     effects: Counter[str] = Counter()
-    for name, operation in (item for turn in plan.turns for item in turn):
+    for name, operation in (item for turn in plan.turns[: plan.limit] for item in turn):
         if name in plan.helpers:
             effects += effects_of(plan.helpers[name], operation)
         elif not name.startswith(("look", "meet")):

@@ -3,6 +3,7 @@
 look · put · pay · book · send          read, idempotent, keyed, reconcile, unsafe; in a thread
 look_async · put_async · ...            the same on the event loop
 send_alone                              unsafe, and says of nothing what it touches: excludes everything
+pay_briefly · send_briefly              wait for an answer for a short time only
 pay_elsewhere · book_elsewhere          gives up at once; then `pay` or `book` is asked the same instead
 meet                                    waits until somebody opens the gate
 """
@@ -19,6 +20,9 @@ from wieldy import Context, Tool, tool
 from wieldy.core.errors import ToolError, TransientToolError
 
 NAMES = {"read": "look", "idempotent": "put", "keyed": "pay", "reconcile": "book", "unsafe": "send"}
+
+
+PATIENCE_S = 0.1
 
 
 @dataclass(kw_only=True)
@@ -64,11 +68,12 @@ class Outside:
 def tools_of(outside: Outside) -> list[Tool]:
     """Every tool but the nested agents."""
     made = [_tool(outside, effect, is_async=is_async) for effect in NAMES for is_async in (False, True)]
-    others = [_tool(outside, effect, is_elsewhere=True) for effect in ("keyed", "reconcile")]
-    return [*made, *others, _send_alone(outside), _meet(outside)]
+    elsewhere = [_tool(outside, effect, kind="_elsewhere") for effect in ("keyed", "reconcile")]
+    brief = [_tool(outside, effect, kind="_briefly") for effect in ("keyed", "unsafe")]
+    return [*made, *elsewhere, *brief, _send_alone(outside), _meet(outside)]
 
 
-def _tool(outside: Outside, effect: str, *, is_async: bool = False, is_elsewhere: bool = False) -> Tool:
+def _tool(outside: Outside, effect: str, *, is_async: bool = False, kind: str = "") -> Tool:
     def act(operation: str, ctx: Context) -> str:
         return outside.receipt(ask(**outside.request("act", effect, operation, ctx)))
 
@@ -87,10 +92,11 @@ def _tool(outside: Outside, effect: str, *, is_async: bool = False, is_elsewhere
     else:
         declared["effect"] = effect
     name = NAMES[effect] + "_async" * is_async
-    if is_elsewhere:
+    if kind == "_elsewhere":
         declared |= {"retries": 0, "fallback": name}
-        name += "_elsewhere"
-    return tool(name=name, description=f"The {effect} thing.", **declared)(act_async if is_async else act)
+    if kind == "_briefly":
+        declared |= {"timeout_s": PATIENCE_S}
+    return tool(name=name + kind, description=f"The {effect} thing.", **declared)(act_async if is_async else act)
 
 
 def _send_alone(outside: Outside) -> Tool:

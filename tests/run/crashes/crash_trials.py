@@ -36,8 +36,11 @@ MOST_LIVES: Final = 60
 Snapshot = dict[str, Sequence[Entry]]
 """The entries of each run, the oldest run first."""
 
-_BOUNDARIES: Final[tuple[Literal["before", "after", "effect"], ...]] = ("before", "after", "effect")
+_BOUNDARIES: Final[tuple[Moment, ...]] = ("before", "after", "effect", "commit")
 _numbers = count()
+
+
+Moment = Literal["before", "after", "effect", "commit", "time", "full", "read-only"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +51,7 @@ class Death:
     `read-only` from so many appends on.
     """
 
-    moment: Literal["before", "after", "effect", "time", "full", "read-only"] = "time"
+    moment: Moment = "time"
     number: int = 0
     after_s: float | None = None
 
@@ -255,7 +258,7 @@ def snapshot(path: Path) -> Snapshot:
 def boundaries(reference: Trial) -> Iterator[Deaths]:
     """One death at every boundary of every process of a trial in which nobody was killed.
 
-    A boundary is: before an append takes effect, after it, and between an effect and its outcome.
+    A boundary is: before an append, after it, between an effect and its outcome, and within a transaction.
     """
     for index, life in enumerate(reference.lives):
         counted: dict[str, int] = (life.told or {}).get("counted", {})
@@ -268,7 +271,7 @@ def random_deaths(reference: Trial, random: Random) -> Deaths:
     """Up to four deaths in a row, at any boundary or at any time."""
     longest_s = max(life.duration_s for life in reference.lives)
     counted: dict[str, int] = (reference.lives[0].told or {}).get("counted", {})
-    moments: list[Literal["before", "after", "effect", "time"]] = ["before", "after", "effect", "time", "time"]
+    moments: list[Moment] = [*_BOUNDARIES, "time", "time"]
     deaths: list[Death] = []
     for _ in range(random.choice((1, 1, 2, 3, 4))):
         moment = random.choice(moments)

@@ -4,7 +4,8 @@
 
 Processes are forked from this one, so that each begins with everything imported. A job is one life of one process: it
 begins the run in its journal, or answers what waits for people and goes on with it, and may name a moment at which the
-process is killed with SIGKILL: before or after its n-th append, after its n-th effect, or some time after its start.
+process is killed with SIGKILL: before or after its n-th append, before its n-th transaction is committed, after its
+n-th effect, or some time after its start.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from effect_client import ask
 
 from wieldy import Agent
 from wieldy.core.errors import RunBusyError
+from wieldy.core.limits import Limits
 from wieldy.core.ports import Draft, Entry, Lease
 from wieldy.run import retries
 from wieldy.run.journal import SqliteJournal
@@ -40,7 +42,7 @@ from wieldy.testing import ScriptedModel
 LIFE_S = 60.0
 """After this time a process is taken to hang."""
 
-Moment = Literal["before", "after", "effect", "read-only"]
+Moment = Literal["before", "after", "effect", "commit", "read-only"]
 
 
 @dataclass(kw_only=True)
@@ -55,7 +57,7 @@ class Fate:
 
     moment: Moment | None = None
     number: int = 0
-    counted: dict[str, int] = field(default_factory=lambda: {"before": 0, "after": 0, "effect": 0})
+    counted: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("before", "after", "effect", "commit"), 0))
 
     def strike(self, moment: Moment) -> None:
         """Such a moment has come."""
@@ -107,6 +109,7 @@ def agent_for(plan: Plan, journal: Any) -> Agent:
         policy=_policy(plan),
         approver=(lambda request: request.approve(by="tester")) if plan.consent == "at once" else None,
         finish=plan.finish,
+        limits=Limits(turns=plan.limit or 20),
     )
 
 
@@ -124,6 +127,7 @@ def live(job: dict[str, Any]) -> dict[str, Any]:
     if "file_limit_bytes" in job:
         resource.setrlimit(resource.RLIMIT_FSIZE, (job["file_limit_bytes"], resource.RLIM_INFINITY))
     inner = SqliteJournal(job["journal"], durability=job.get("durability", "process"))
+    inner._writer.set_trace_callback(lambda statement: fate.strike("commit") if statement == "COMMIT" else None)
     journal = Perilous(crash_sabotage.sabotaged(inner, job.get("sabotage")), fate)
     OUTSIDE.port, OUTSIDE.world, OUTSIDE.pid = job["port"], job["world"], os.getpid()
     OUTSIDE.after_effect = lambda: fate.strike("effect")

@@ -4,7 +4,8 @@ It plays the services behind tools. For a keyed request it acts once for each ke
 service can be asked whether something happened; everything else it does as often as it is told to. An operation whose
 name begins with `flaky` is refused the first time, without an effect; one that begins with `lost` takes effect and then
 gives no answer, the first time; one that begins with `shut` is always refused by services whose name ends with
-`elsewhere`. Trials do not see one another: each has a world of its own.
+`elsewhere`; one that begins with `slow` takes effect and is answered late, the first time. Trials do not see one
+another: each has a world of its own.
 
     python effect_server.py        prints its port, and ends with its standard input
 
@@ -20,6 +21,10 @@ from typing import Any
 
 GATE_S = 10.0
 """How long a gate stays shut when nobody opens it."""
+
+
+SLOW_S = 0.2
+"""More than the patience of a tool that has little."""
 
 
 class World:
@@ -41,7 +46,7 @@ class World:
         """What the request asked for is done, and how is in the log."""
         operation, effect = request["operation"], request["effect"]
         is_first = all(other["operation"] != operation or "took_effect" not in other for other in self.log)
-        request["took_effect"] = False
+        request["took_effect"], request["is_slow"] = False, is_first and operation.startswith("slow")
         self.log.append(request)
         is_shut = operation.startswith("shut") and request["service"].endswith("elsewhere")
         if is_shut or (operation.startswith("flaky") and is_first):
@@ -121,7 +126,7 @@ class EffectServer:
         match request.pop("do"):
             case "act":
                 answer = world.act(request)
-                await asyncio.sleep(world.delay_s)
+                await asyncio.sleep(SLOW_S if request["is_slow"] else world.delay_s)
                 return answer
             case "ask":
                 return world.ask(request)
