@@ -106,6 +106,8 @@ def test_the_journal_is_named_and_one_that_cannot_be_used_is_a_lack(
     before = checks_of(wieldy("doctor", "--json"))["Journal"]
     assert before["state"] == "good"
     assert before["details"]["exists"] is False
+    assert before["details"]["durability"] == "process"
+    assert "survives the death of the process" in before["found"]
     file = Path(before["details"]["path"])
     assert file.is_relative_to(environment["HOME"])
     assert not file.exists()  # looking creates nothing
@@ -118,6 +120,20 @@ def test_the_journal_is_named_and_one_that_cannot_be_used_is_a_lack(
     assert result.returncode == 1
     assert after["state"] == "lacking"
     assert "is not a journal" in after["found"]
+
+
+def test_it_says_whether_a_journal_can_be_in_a_database(wieldy: Callable[..., Result], tmp_path: Path) -> None:
+    first = tmp_path / "first"
+    first.mkdir()
+    (first / "psycopg.py").write_text("raise ImportError('no libpq here')", encoding="utf-8")
+
+    here = checks_of(wieldy("doctor", "--json"))["PostgreSQL"]
+    lacking = checks_of(wieldy("doctor", "--json", PYTHONPATH=str(first)))["PostgreSQL"]
+
+    assert (here["state"], here["details"]["installed"]) == ("good", True)
+    assert (lacking["state"], lacking["details"]["installed"]) == ("note", False)
+    assert "no libpq here" in lacking["found"]
+    assert "wieldy[postgres]" in lacking["advice"]
 
 
 @pytest.mark.parametrize("columns", [60, 120])
