@@ -288,12 +288,13 @@ import sys
 from wieldy import Agent, tool
 from wieldy.testing import ScriptedModel, call
 
-@tool(effect="unsafe")
+@tool(effect="read")
 async def leave() -> str:
     "Is running when the second Ctrl-C comes."
     raise KeyboardInterrupt
 
-Agent(ScriptedModel([[call("leave")]]), tools=[leave], journal=sys.argv[1]).run_sync("Go")
+turn = [call("leave") for _ in range(int(sys.argv[2]))]
+Agent(ScriptedModel([turn]), tools=[leave], journal=sys.argv[1]).run_sync("Go")
 print("not reached")
 """
 
@@ -338,10 +339,11 @@ def assert_crashed_alone(state: RunState, name: str) -> None:
     assert stayed.result.content == "still here"
 
 
-def test_an_interrupt_is_not_swallowed_and_the_call_stays_started(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_interrupt_is_not_swallowed_and_calls_stay_started(tmp_path: Path, count: int) -> None:
     path = tmp_path / "j.db"
     finished = subprocess.run(
-        [sys.executable, "-c", EXIT, str(path)],
+        [sys.executable, "-c", EXIT, str(path), str(count)],
         capture_output=True,
         timeout=60,
         check=False,
@@ -351,7 +353,8 @@ def test_an_interrupt_is_not_swallowed_and_the_call_stays_started(tmp_path: Path
         [run_id] = journal.run_ids()
         state = fold(journal.read(run_id))
     assert state.status == "interrupted"
-    assert [each.status for each in state.calls] == ["started"]
+    assert [each.status for each in state.calls] == ["started"] * count
+    assert b"never retrieved" not in finished.stderr
 
 
 KILLED = """

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import anyio
 
-from wieldy.core.errors import ToolDeniedError
+from wieldy.core.errors import OutcomeUnknownError, ToolDeniedError
 from wieldy.run.attempts import Conditions
 from wieldy.run.contexts import within
 from wieldy.run.late import LateCalls
@@ -190,9 +190,16 @@ class _Execution:
                 heapq.heappush(self._ready, follower)
 
     def _too_late(self, index: int) -> Outcome:
-        call = self._steps[index].call
-        error = ToolDeniedError(f"`{call.name}` was not run: the time of this run is over. Answer from what is known.")
-        return self._shaper.failed(call.id, error)
+        step = self._steps[index]
+        call, name = step.call, step.call.name
+        if step.context.attempt == 1:
+            error = ToolDeniedError(f"`{name}` was not run: the time of this run is over. Answer from what is known.")
+            return self._shaper.failed(call.id, error)
+        unknown = OutcomeUnknownError(
+            f"`{name}`: outcome unknown. It was started before, and the time of this run is over before it could be found "
+            "out whether it took effect. Do not take it for done or undone."
+        )
+        return self._shaper.failed(call.id, unknown, is_unknown=step.tool.effect != "read")
 
     def _fail(self, error: Exception) -> None:
         """The others are stopped too; the first failure is the one that is raised."""
@@ -208,9 +215,10 @@ class _Execution:
     async def _stop_all(self) -> None:
         self._stop()
         with anyio.CancelScope(shield=True):
-            while self._running:
+            # A task that is cancelled before its first step never gets to say that it has ended.
+            while under_way := [task for task, _ in self._running.values() if not task.done()]:
                 try:
-                    await asyncio.wait([task for task, _ in self._running.values()])
+                    await asyncio.wait(under_way)
                 except asyncio.CancelledError:
                     continue  # asked to stop once more, which it does; the first request is raised in the end
 
