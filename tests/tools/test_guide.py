@@ -40,8 +40,23 @@ def test_the_error_is_the_one_that_is_shown(guide: dict[str, Any]) -> None:
     assert f"```\n{caught.value}\n```" in GUIDE
 
 
-def test_the_sets_are_as_described(guide: dict[str, Any]) -> None:
+def test_the_tool_that_can_be_asked_is_asked_with_what_it_names(guide: dict[str, Any]) -> None:
     code = re.findall(r"^```python\n(.*?)^```", GUIDE, flags=re.MULTILINE | re.DOTALL)[1]
+    asked: list[str] = []
+
+    class Ledger:
+        def find(self, *, key: str) -> None:
+            asked.append(key)
+
+    names = {**guide, "ledger": Ledger()}
+    exec(code, names)
+    assert names["pay"].effect == "reconcile"
+    assert names["pay"].bind_reconcile({"order_id": "17"}, CONTEXT)() is None
+    assert asked == ["key"]
+
+
+def test_the_sets_are_as_described(guide: dict[str, Any]) -> None:
+    code = re.findall(r"^```python\n(.*?)^```", GUIDE, flags=re.MULTILINE | re.DOTALL)[2]
 
     def cancel_order(order_id: str) -> None: ...
     def list_orders() -> None: ...
