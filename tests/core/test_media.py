@@ -110,3 +110,19 @@ def test_a_url_says_what_it_carries(url: str, media_type: str | None) -> None:
 )
 def test_files_of_text_tell_their_words(part: FilePart, text: str | None) -> None:
     assert part.plain_text == text
+
+
+@pytest.mark.parametrize(
+    ("url", "is_common"),
+    [
+        ("data:image/png;base64,AAAA", True),
+        ("https://a.example/b", True),
+        ("data:image/svg+xml;base64,AAAA", False),
+        ("data:image/png,raw", False),
+        ("data:image/png;base64,", False),
+        ("file:///etc/passwd", False),
+        ("", False),
+    ],
+)
+def test_an_image_says_whether_models_take_its_kind(url: str, is_common: bool) -> None:
+    assert ImagePart(url=url).is_common == is_common

@@ -56,6 +56,7 @@ _ENDINGS: Final = {
     ".zip": "application/zip",
 }
 _TEXT_TYPES: Final = ("application/json", "application/xml", "application/yaml")
+_COMMON_IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 UNKNOWN_MEDIA_TYPE: Final = "application/octet-stream"
 
 
@@ -98,6 +99,13 @@ class ImagePart:
     def media_type(self) -> str | None:
         """What a `data:` URL says it is; None for other URLs."""
         return media_type_in(self.url)
+
+    @property
+    def is_common(self) -> bool:
+        """Whether models that take images take this one: PNG, JPEG, GIF or WebP in base64, or by its address."""
+        if self.url.startswith(("https://", "http://")):
+            return True
+        return self.media_type in _COMMON_IMAGES and is_base64(self.url)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -174,6 +182,12 @@ def read_data_url(url: str) -> bytes | None:
         return base64.b64decode(raw, validate=True)
     except (binascii.Error, ValueError):
         return None
+
+
+def is_base64(url: str) -> bool:
+    """Whether this is a `data:` URL that carries something in base64, spelt as all wires take it."""
+    head, comma, payload = url.partition(",")
+    return bool(comma and payload) and head.startswith("data:") and head.endswith(";base64")
 
 
 def shortened(url: str) -> str:

@@ -367,6 +367,14 @@ def test_a_model_that_takes_text_only_is_told_what_it_is_not_shown(part):
     assert seen(result, dialect=TEXT_ONLY) == [{"role": "tool", "tool_call_id": "c1", "content": f"one\n\n{UNSEEN}"}]
 
 
+def test_a_model_that_takes_text_only_is_told_of_an_image_of_the_user():
+    message = Message(role="user", parts=(TextPart(text="See"), PNG))
+    assert body_of(ModelRequest(messages=[message]), dialect=TEXT_ONLY)["messages"][0]["content"] == [
+        {"type": "text", "text": "See"},
+        {"type": "text", "text": "[An image that cannot be shown to you.]"},
+    ]
+
+
 async def test_a_model_can_be_declared_to_take_text_only(server, ask):
     server.will(server.saying("ok"), server.saying("ok"))
     messages = [

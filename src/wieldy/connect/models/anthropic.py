@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Self
 
 from wieldy.connect.models.anthropic_answer import REDACTED, MessageAssembly
-from wieldy.connect.models.attached import Attachment, is_common_image, is_pdf, sent_with
+from wieldy.connect.models.attached import Attachment, is_pdf, sent_with
 from wieldy.connect.models.failures import ServerFacts
 from wieldy.connect.models.http import HttpServer
 from wieldy.connect.models.identifiers import SHORT_ID, chosen_tool, ids_in, wire_arguments, wire_ids, wire_name
@@ -218,7 +218,7 @@ def _thinking(part: ReasoningPart) -> JsonObject | None:
 
 
 def _takes(part: Attachment) -> bool:
-    return is_common_image(part) or is_pdf(part, by_address=True)
+    return part.is_common if isinstance(part, ImagePart) else is_pdf(part, by_address=True)
 
 
 def _takes_nothing(part: Attachment) -> bool:

@@ -10,26 +10,18 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from wieldy.core.calls import ToolResult
-from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.media import FilePart, ImagePart, is_base64
 
 Attachment: TypeAlias = ImagePart | FilePart
 
-_IMAGE_TYPES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _PDF: Final = "application/pdf"
-
-
-def is_common_image(part: Attachment) -> bool:
-    """Whether providers that take images take this one; what an address leads to is for them to find out."""
-    if not isinstance(part, ImagePart):
-        return False
-    return _is_address(part.url) or (part.media_type in _IMAGE_TYPES and _is_base64(part.url))
 
 
 def is_pdf(part: Attachment, *, by_address: bool) -> bool:
     """Whether this is a PDF that travels as bytes, or by its address where that is taken."""
     if not isinstance(part, FilePart) or part.media_type.partition(";")[0].strip().lower() != _PDF:
         return False
-    return _is_base64(part.url) or (by_address and _is_address(part.url))
+    return is_base64(part.url) or (by_address and part.url.startswith(("https://", "http://")))
 
 
 def sent_with(result: ToolResult, takes: Callable[[Attachment], bool]) -> tuple[str, Sequence[Attachment]]:
@@ -42,12 +34,3 @@ def sent_with(result: ToolResult, takes: Callable[[Attachment], bool]) -> tuple[
     if not unseen:
         return result.content, sent
     return f"{result.content}\n\n[{unseen} of the images and files named here cannot be shown to you.]", sent
-
-
-def _is_address(url: str) -> bool:
-    return url.startswith(("https://", "http://"))
-
-
-def _is_base64(url: str) -> bool:
-    head, comma, payload = url.partition(",")
-    return bool(comma and payload) and head.startswith("data:") and head.endswith(";base64")

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import groupby
 from typing import Literal, Self
 
-from wieldy.connect.models.attached import Attachment, is_common_image, is_pdf, sent_with
+from wieldy.connect.models.attached import Attachment, is_pdf, sent_with
 from wieldy.connect.models.failures import ServerFacts, not_the_protocol, quoted
 from wieldy.connect.models.http import HttpServer
 from wieldy.connect.models.identifiers import ANY_ID, SHORT_ID, chosen_tool, ids_in, wire_arguments, wire_ids, wire_name
@@ -42,7 +42,7 @@ class Dialect:
         max_tokens_field: What the limit on output tokens is called.
         reasoning_field: What earlier reasoning is sent back as until the server shows its own name; None: never.
         has_short_ids: Whether call ids longer than 40 characters are refused.
-        takes_images: Whether images in results are sent.
+        takes_images: Whether images are sent.
         takes_files: Whether PDFs in results are sent.
     """
 
@@ -83,7 +83,7 @@ class OpenAIModel:
             options: More fields of every request: `temperature`, `seed`, `chat_template_kwargs`.
             timeouts: How long to wait for the server.
             retries: How to try again.
-            takes_images: Whether the model is shown images and files that tools return; servers of models that take
+            takes_images: Whether the model is shown images, also those that tools return; servers of models that take
                 text only refuse a request with an image.
 
         Raises:
@@ -218,8 +218,8 @@ class _MessageWriter:
 
     def _message(self, message: Message) -> JsonObject:
         wire = message.to_dict()
-        if any(isinstance(part, FilePart) for part in message.parts):
-            wire["content"] = list(_content(message))
+        if any(isinstance(part, ImagePart | FilePart) for part in message.parts):
+            wire["content"] = [self._content(part) for part in message.parts if isinstance(part, TextPart | Attachment)]
         reasoning = wire.pop("reasoning_content", None)
         if reasoning and self.reasoning_field:
             wire[self.reasoning_field] = reasoning
@@ -227,9 +227,17 @@ class _MessageWriter:
             wire["tool_calls"] = [self._call(call) for call in message.calls]
         return wire
 
+    def _content(self, part: TextPart | Attachment) -> JsonObject:
+        if isinstance(part, FilePart) and part.plain_text is not None:
+            # Files are taken by few servers, and of few kinds; words by all.
+            return part_to_dict(TextPart(text=f"{part.name}:\n{part.plain_text}"))
+        if isinstance(part, ImagePart) and not self.dialect.takes_images:
+            return part_to_dict(TextPart(text="[An image that cannot be shown to you.]"))
+        return part_to_dict(part)
+
     def _takes(self, part: Attachment) -> bool:
         if isinstance(part, ImagePart):
-            return self.dialect.takes_images and is_common_image(part)
+            return self.dialect.takes_images and part.is_common
         return self.dialect.takes_files and is_pdf(part, by_address=False)
 
     def _result(self, result: ToolResult, text: str) -> JsonObject:
@@ -254,15 +262,6 @@ def _attached(name: str | None, parts: Sequence[Attachment]) -> Iterator[JsonObj
         )
         yield part_to_dict(TextPart(text=words))
         yield from map(part_to_dict, parts)
-
-
-def _content(message: Message) -> Iterator[JsonObject]:
-    # Files are taken by few servers, and of few kinds; the words of a file of text by all.
-    for part in message.parts:
-        if isinstance(part, FilePart) and part.plain_text is not None:
-            yield part_to_dict(TextPart(text=f"{part.name}:\n{part.plain_text}"))
-        elif isinstance(part, TextPart | ImagePart | FilePart):
-            yield part_to_dict(part)
 
 
 def _tool(definition: ToolDefinition) -> JsonObject:
