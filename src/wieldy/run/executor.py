@@ -196,8 +196,8 @@ class _Execution:
             error = ToolDeniedError(f"`{name}` was not run: the time of this run is over. Answer from what is known.")
             return self._shaper.failed(call.id, error)
         unknown = OutcomeUnknownError(
-            f"`{name}`: outcome unknown. It was started before, and the time of this run is over before it could be found "
-            "out whether it took effect. Do not take it for done or undone."
+            f"`{name}`: outcome unknown. It was started before, and the time of this run was over before it could be "
+            "found out whether it took effect. Do not take it for done or undone."
         )
         return self._shaper.failed(call.id, unknown, is_unknown=step.tool.effect != "read")
 
