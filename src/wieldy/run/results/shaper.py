@@ -64,7 +64,7 @@ class Shaper:
         words = self._judged(
             presented.text,
             call_id=step.call.id,
-            source=step.tool.name if presented.source is None else presented.source,
+            source=self._source(presented.source, step.tool.name),
             trust=presented.trust or step.tool.trust,
         )
         cutting = cut(words.text, limit_bytes=self._rules.limit_bytes)
@@ -116,7 +116,7 @@ class Shaper:
         if source is None:
             words = _Words(text=self.mask(text), call_id=call_id)
         else:
-            words = self._judged(text, call_id=call_id, source=source, trust=trust)
+            words = self._judged(text, call_id=call_id, source=self._source(None, source), trust=trust)
         cutting = cut(words.text, limit_bytes=self._rules.limit_bytes)
         result = ToolResult(
             tool_call_id=call_id,
@@ -145,11 +145,15 @@ class Shaper:
     def _judged(self, text: str, *, call_id: str, source: str, trust: Trust) -> _Words:
         text = self.mask(text)
         if trust == "trusted" and not is_injection_shaped(text):
-            return _Words(text=text, call_id=call_id, source=self._source(source))
-        return _Words(text=reveal(text), call_id=call_id, source=self._source(source), trust="untrusted")
+            return _Words(text=text, call_id=call_id, source=source)
+        return _Words(text=reveal(text), call_id=call_id, source=source, trust="untrusted")
 
-    def _source(self, source: str) -> str:
-        return source if source.isidentifier() and not self._mask else one_line(self.mask(source))
+    def _source(self, said: str | None, tool_name: str) -> str:
+        """Whose words a result is, fit to stand in a label; an address can be an attack as well."""
+        if said is None:
+            return self.mask(tool_name)
+        source = one_line(self.mask(whole_characters(said)))
+        return source if source and not is_injection_shaped(source) else self.mask(tool_name)
 
     async def _summary(self, step: Step, words: _Words) -> Summary:
         summary = await summarised(step.call, words.text, self._rules)
@@ -189,7 +193,7 @@ class Shaper:
         notes = [] if presented.note is None else [self.mask(presented.note)]
         notes += remarks
         if step.arguments.repairs:
-            notes.append(f"Your arguments were changed to fit: {'; '.join(step.arguments.repairs)}.")
+            notes.append(f"Your arguments were changed to fit: {self.mask('; '.join(step.arguments.repairs))}.")
         return notes
 
 
