@@ -133,12 +133,28 @@ class Trial:
 class Workers:
     """The process from which workers are forked; ended with the `with` block."""
 
+    def __init__(self, *, within: Sequence[str] = ()) -> None:
+        """Nothing is started yet.
+
+        Args:
+            within: A command that becomes the command that follows it, after it has prepared something.
+        """
+        self._within = within
+
     def __enter__(self) -> Self:
         program = Path(__file__).with_name("crash_worker.py")
         self._process = subprocess.Popen(
-            [sys.executable, "-W", "error", str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*self._within, sys.executable, "-W", "error", str(program)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         return self
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._process.pid
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -188,10 +204,10 @@ class Laboratory:
     ) -> None:
         self._stack.close()
 
-    def trials(self, plan: Plan, deaths: Iterable[Deaths], **options: Any) -> Iterator[Trial]:
-        """The trials for all these deaths, in their order, some of them at once."""
+    def trials(self, plan: Plan, deaths: Iterable[Deaths], **options: Any) -> list[Trial]:
+        """The trials for all these deaths, in their order; some take place at once."""
         with ThreadPoolExecutor(self._lanes) as pool:
-            yield from pool.map(lambda each: self.trial(plan, each, **options), deaths)
+            return list(pool.map(lambda each: self.trial(plan, each, **options), deaths))
 
     def live(self, *jobs: dict[str, Any]) -> list[dict[str, Any]]:
         """How the process of each job ended; all of them began at once."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 from crash_checks import findings
 from crash_plans import CONSENT
-from crash_trials import Death, Laboratory, Trial
+from crash_trials import Death, Laboratory, Life, Trial, Workers, snapshot
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +45,78 @@ def test_a_journal_that_becomes_read_only_is_named_and_the_run_goes_on_when_it_c
         assert findings(trial, reference) == [], number
         (message,) = errors(trial)
         assert "read-only" in message
+
+
+# A disk of its own, where this machine lets its users make one
+
+
+def a_disk_in_memory(folder: Path, size: int) -> list[str]:
+    """A command that mounts one at the folder, for itself only, and becomes the command that follows."""
+    mount = f'mount -t tmpfs -o size={size} none "$0" && exec "$@"'
+    return ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", mount, str(folder)]
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    try:
+        tried = subprocess.run(
+            [*a_disk_in_memory(tmp_path, 4096), "true"], capture_output=True, timeout=30, check=False
+        )
+    except OSError as error:
+        pytest.skip(f"no disk can be made here: {error}")
+    if tried.returncode:
+        pytest.skip(f"no disk can be made here: {tried.stderr.decode(errors='replace').strip()}")
+    return tmp_path
+
+
+def copy_of(path: Path, folder: Path) -> Path:
+    """The journal that a dead process has left; SQLite cannot be led into another process's folders."""
+    for suffix in ("", "-wal"):
+        if path.with_name(path.name + suffix).exists():
+            shutil.copyfile(path.with_name(path.name + suffix), folder / (path.name + suffix))
+    return folder / path.name
+
+
+@pytest.mark.parametrize("room", [0, 40_000, 60_000, 90_000, 130_000])
+def test_a_disk_that_is_really_full_loses_nothing(
+    laboratory: Laboratory, reference: Trial, disk: Path, room: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    size = 1_000_000
+    name, trial = f"disk {room}", Trial(plan=CONSENT)
+    job = {
+        "journal": str(disk / "runs.db"),
+        "world": name,
+        "plan": CONSENT.name,
+        "port": laboratory.outside.port,
+    }
+    with Workers(within=a_disk_in_memory(disk, size)) as workers:
+        workers.live()
+        seen_from_here = Path(f"/proc/{workers.pid}/root") / disk.relative_to("/")
+        filler = seen_from_here / "filler"
+        filler.write_bytes(bytes(size - room - size % 4096))
+
+        def live() -> dict[str, object]:
+            (end,) = workers.live(job)
+            laboratory.outside.ask(name, "quiet")
+            trial.lives.append(
+                Life(
+                    death=None if not filler.exists() else Death(moment="full", number=room),
+                    pid=end["pid"],
+                    is_killed=end["killed"],
+                    is_hung=end["hung"],
+                    told=end["told"],
+                    journal=snapshot(copy_of(seen_from_here / "runs.db", tmp_path_factory.mktemp("copy"))),
+                    duration_s=0.0,
+                )
+            )
+            return end["told"]
+
+        for _ in range(2):
+            told = live()
+            assert told["error"] == "JournalError", told
+            assert "full" in str(told["message"]), told
+        filler.unlink()
+        assert live()["stop_reason"] == "answered"
+    report = laboratory.outside.ask(name, "report")
+    trial.log, trial.values = report["log"], report["values"]
+    assert findings(trial, reference) == []

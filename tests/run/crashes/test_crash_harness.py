@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 from crash_checks import findings
 from crash_plans import BY_NAME, Plan
@@ -30,8 +32,10 @@ def test_a_wrong_recovery_is_found(sabotage: str, laboratory: Laboratory) -> Non
     plan: Plan = BY_NAME[name]
     reference = laboratory.trial(plan)
     broken: set[str] = set()
-    for trial in laboratory.trials(plan, boundaries(reference), sabotage=sabotage):
-        broken |= {each.law for each in findings(trial, reference)}
+    left = boundaries(reference)
+    while some := list(islice(left, 8)):
+        for trial in laboratory.trials(plan, some, sabotage=sabotage):
+            broken |= {each.law for each in findings(trial, reference)}
         if laws <= broken:
             return
     pytest.fail(f"nothing of {sorted(laws - broken)} was found, only {sorted(broken)}")

@@ -49,7 +49,7 @@ def test_processes_may_die_at_any_time_one_after_the_other(
 ) -> None:
     random, reference = Random(plan.name), references[plan.name]
     all_deaths = [random_deaths(reference, random) for _ in range(5)]
-    trials = list(laboratory.trials(plan, all_deaths))
+    trials = laboratory.trials(plan, all_deaths)
     for deaths, trial in zip(all_deaths, trials, strict=True):
         found = findings(trial, reference)
         assert not found, told(found, [str(death) for death in deaths])
