@@ -98,15 +98,14 @@ def test_a_decision_shows_what_it_is_about_and_is_recorded_with_who_made_it(
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("command", "call", "words"),
     [
-        ("c2", "has expired"),
-        ("c3", "No call 'c3' of run 'aaaa000011112222' waits for a decision; waiting: 'c1', 'c2'"),
-        ("nonsense", "No call 'nonsense'"),
-        ("", "No call ''"),
+        ("approve", "c2", "has expired"),
+        ("deny", "c2", "has expired"),
+        ("approve", "c3", "No call 'c3' of run 'aaaa000011112222' waits for a decision; waiting: 'c1', 'c2'"),
+        ("approve", "", "No call ''"),
     ],
 )
-@pytest.mark.parametrize("command", ["approve", "deny"])
 def test_what_cannot_be_decided_on_is_refused_and_nothing_is_written(
     wieldy: Callable[..., Result], journal: Path, command: str, call: str, words: str
 ) -> None:

@@ -182,12 +182,10 @@ def test_reading_changes_and_creates_nothing(wieldy: Callable[..., Result], jour
     assert wieldy("runs").stdout == "No run is recorded yet. Start one with `wieldy run`.\n"
     assert wieldy("runs", "--json").stdout == ""
     assert wieldy("show", "last").returncode == 2
-    assert wieldy("approve", "last").returncode == 2
-    assert wieldy("approve", "last", "c1").returncode == 2
     assert wieldy("deny", "last", "c1").returncode == 2
     assert wieldy("resume", "last").returncode == 2
     assert wieldy("verify").stdout == "No run is recorded yet.\n"
-    for command in (("runs",), ("verify",), ("approve", "last"), ("deny", "last", "c1"), ("resume", "last")):
+    for command in (("runs",), ("approve", "last", "c1")):
         assert wieldy(*command, "--journal", "missing.db").returncode == 2
     assert wieldy("verify", "--journal", journal).returncode == 0
     assert wieldy("runs", "--journal", journal).returncode == 0

@@ -1,18 +1,12 @@
 """One run watched from the command line, from its recipe to its exit code; new and resumed ones alike.
 
-Deliberately not here: how events look (`event_view`, `event_json`), what is asked (`asking`), and what a run that is
-resumed was started with (`recipe`).
+Deliberately not here: the events (`watching`), how they look (`event_view`, `event_json`), what is asked (`asking`), and
+what a run that is resumed was started with (`recipe`).
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import anyio
 
 from wieldy.agent import Agent
 from wieldy.apps.cli.asking import Approver, ask_about_effects, can_ask
@@ -26,9 +20,9 @@ from wieldy.apps.cli.recipe import Recipe
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.tools_file import load_tools
 from wieldy.apps.cli.untrusted import one_line
-from wieldy.core.errors import RunError, UsageError
-from wieldy.core.events import CallFinished, RunEvent, RunFinished, RunResult, RunStarted
-from wieldy.run.executor import first_of
+from wieldy.apps.cli.watching import Begin, Output, Watched, watch
+from wieldy.core.errors import UsageError
+from wieldy.core.events import RunResult
 from wieldy.run.policy import allow_all
 from wieldy.run.prices import PRICES, price_of
 from wieldy.run.state import CallState, fold
@@ -36,29 +30,6 @@ from wieldy.tools import Toolset
 
 OF_THE_LOOP = frozenset({"finish", "read_result"})
 """Tools that no file holds."""
-
-Begin = Callable[[Agent], AsyncGenerator[RunEvent]]
-"""Begins a run of the agent, or goes on with one."""
-
-
-class Output(Protocol):
-    """Shows one run to somebody."""
-
-    def show(self, event: RunEvent) -> None:
-        """Show one event."""
-        ...
-
-    def fail(self, error: BaseException, *, run_id: str | None) -> None:
-        """Show that the run could not go on; the sentence on standard error is not its business."""
-        ...
-
-    def make_room(self) -> None:
-        """Let somebody else print."""
-        ...
-
-    def close(self) -> None:
-        """The last thing that is called, whatever happened."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +57,9 @@ class Session:
         Raises:
             WieldyError: The run could not begin or not go on; a note names the run if there is one.
         """
-        watched = _Watched(self._output(), self.run_id)
+        watched = Watched(self._output(), self.run_id)
         try:
-            _watch(self._agent(watched.output), begin, watched)
+            watch(self._agent(watched.output), begin, watched)
         except KeyboardInterrupt as interrupt:
             watched.output.fail(interrupt, run_id=watched.run_id)
             watched.output.close()
@@ -144,7 +115,7 @@ class Session:
         if missing:
             note(f"The run had {', '.join(missing)} before, which these files do not hold: a call of it will fail.")
 
-    def _conclude(self, watched: _Watched) -> None:
+    def _conclude(self, watched: Watched) -> None:
         if watched.run_id is not None and watched.tool_failed:
             self._tell_of_crashes(watched.run_id)
         if watched.result is not None and watched.result.waiting:
@@ -181,62 +152,6 @@ class Session:
     @property
     def _commands(self) -> NextCommands:
         return NextCommands(journal=self.journal)
-
-
-class _Watched:
-    """An output that remembers which run it shows, and what became of it."""
-
-    def __init__(self, output: Output, run_id: str | None) -> None:
-        self.output = output
-        self.run_id = run_id
-        self.began = False
-        self.tool_failed = False
-        self.result: RunResult | None = None
-
-    def show(self, event: RunEvent) -> None:
-        """Show one event."""
-        self.began = True
-        match event:
-            case RunStarted():
-                self.run_id = event.run_id
-            case CallFinished() if event.result.layer == "tool":
-                self.tool_failed = True
-            case RunFinished():
-                self.result = event.result
-            case _:
-                pass
-        self.output.show(event)
-
-
-def _watch(agent: Agent, begin: Begin, watched: _Watched) -> None:
-    try:
-        anyio.run(_stream, agent, begin, watched)
-    except BaseException as ended:
-        cause = first_of(ended)
-        if isinstance(cause, KeyboardInterrupt):
-            raise KeyboardInterrupt from ended
-        if isinstance(ended, Exception):
-            raise
-        # The executor keeps what a tool raises away from the run, but not what a task that the tool started does.
-        raise RunError(
-            f"A task that a tool started raised {type(cause).__name__} and so ended the whole run. Let the tool catch "
-            "what its tasks raise."
-        ) from ended
-
-
-async def _stream(agent: Agent, begin: Begin, watched: _Watched) -> None:
-    def tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        del loop
-        error = context.get("exception")
-        if isinstance(error, Exception):  # anything else has ended the run, and is told there
-            watched.output.make_room()
-            note(f"Something that a tool left running failed: {type(error).__name__}: {error}")
-
-    # asyncio would print a traceback.
-    asyncio.get_running_loop().set_exception_handler(tell)
-    async with aclosing(begin(agent)) as events:
-        async for event in events:
-            watched.show(event)
 
 
 def _check_price(recipe: Recipe, model_name: str) -> None:
