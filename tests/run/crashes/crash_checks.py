@@ -275,7 +275,7 @@ def _judge_unsafe(trial: Trial, operation: str, expected: int, happened: int, cl
         yield Finding("blind", f"{operation!r} (unsafe) took effect {happened} times; {consented} repeats had consent")
     if happened < claimed:
         yield Finding("truth", f"{operation!r} (unsafe) took effect {happened} times, and {claimed} were reported")
-    if trial.kills == 0 and not expected <= happened:
+    if happened < expected and not any(life.is_killed or life.lost_its_journal for life in trial.lives):
         yield Finding("lost", f"{operation!r} (unsafe) took effect {happened} times, expected {expected}")
 
 
