@@ -267,7 +267,8 @@ def test_an_interrupt_ends_with_130_and_names_the_run(
     run_id = events[0]["run_id"]
     assert process.returncode == 130
     assert errors == (
-        f"Interrupted run {run_id}. What happened up to here is recorded: wieldy show {run_id}\n"
+        f"Interrupted run {run_id}; it is recorded.\n"
+        f"See what happened: wieldy show {run_id}\n"
         f"Go on with it: wieldy resume {run_id}\n"
     )
     assert json.loads(rest) == {

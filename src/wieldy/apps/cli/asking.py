@@ -110,7 +110,11 @@ async def _read_line() -> str:
     descriptor = sys.stdin.fileno()
     if sys.platform == "win32":
         return await anyio.to_thread.run_sync(sys.stdin.readline, abandon_on_cancel=True)
-    await anyio.wait_readable(descriptor)
+    try:
+        await anyio.wait_readable(descriptor)
+    except BaseException:  # as by Ctrl-C: what is said about it starts on a line of its own
+        err().write("\n")
+        raise
     line = os.read(descriptor, 4096)  # a terminal hands out one line at a time
     if not line.endswith(b"\n"):
         err().write("\n")

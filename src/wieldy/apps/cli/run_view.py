@@ -101,7 +101,9 @@ def _turns_of_fate(entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:
                 yield "rested", f"{when}, until calls are decided on"
             case kinds.RUN_RESUMED:
                 yield "resumed", f"{when}, by {entry.data.get('by') or 'somebody'}"
-            case kinds.RUN_INTERRUPTED | kinds.RUN_FAILED:
+            case kinds.RUN_INTERRUPTED:
+                yield "stopped", f"{when}, interrupted"
+            case kinds.RUN_FAILED:
                 yield "stopped", f"{when}, by {entry.data.get('error') or 'an error'}"
             case kinds.LIMIT_REACHED:
                 yield "limit", f"{when}, {entry.data.get('reason')}"

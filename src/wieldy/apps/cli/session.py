@@ -1,7 +1,7 @@
 """One run watched from the command line, from its recipe to its exit code; new and resumed ones alike.
 
-Deliberately not here: the events (`watching`), how they look (`event_view`, `event_json`), what is asked (`asking`), and
-what a run that is resumed was started with (`recipe`).
+Deliberately not here: the events (`watching`), how they look (`event_view`, `event_json`), what is asked (`asking`),
+and what a run that is resumed was started with (`recipe`).
 """
 
 from __future__ import annotations
@@ -141,13 +141,10 @@ class Session:
     def _interrupted(self, run_id: str | None) -> str:
         if run_id is None:
             return "Interrupted before the run began."
-        return f"Interrupted run {run_id}. {self._recorded(run_id)}"
+        return f"Interrupted run {run_id}; it is recorded.\n{self._recorded(run_id)}"
 
     def _recorded(self, run_id: str) -> str:
-        return (
-            f"What happened up to here is recorded: {self._commands.show(run_id)}\n"
-            f"Go on with it: {self._commands.resume(run_id)}"
-        )
+        return f"See what happened: {self._commands.show(run_id)}\nGo on with it: {self._commands.resume(run_id)}"
 
     @property
     def _commands(self) -> NextCommands:
