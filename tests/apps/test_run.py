@@ -95,6 +95,31 @@ def test_the_instructions_and_the_prompt_reach_the_model(
     assert [message["content"] for message in server.requests[0]["messages"]] == ["Kurz.", "Ist das gut?"]
 
 
+@pytest.mark.parametrize(
+    ("actions", "acting", "answering"),
+    [
+        ("react", 'Action: find_order\nAction Input: {"order_id": "17"}', "Final Answer: Shipped."),
+        ("json", '{"name": "find_order", "arguments": {"order_id": "17"}}', "Shipped."),
+    ],
+)
+def test_a_model_may_act_in_text(
+    wieldy: Callable[..., Result],
+    serve: Callable[..., Any],
+    tools_file: Path,
+    actions: str,
+    acting: str,
+    answering: str,
+) -> None:
+    server = serve([acting, answering])
+
+    result = wieldy("run", "Where?", "--model", server.model, "--tools", tools_file, "--actions", actions, "--json")
+
+    assert result.returncode == 0, result.stderr
+    [call] = [event for event in lines_of(result) if event["type"] == "call"]
+    assert (call["name"], call["arguments"]) == ("find_order", {"order_id": "17"})
+    assert lines_of(result)[-1]["text"] == "Shipped."
+
+
 def test_where_nobody_can_be_asked_a_call_that_changes_something_is_denied(
     wieldy: Callable[..., Result], serve: Callable[..., Any], tools_file: Path
 ) -> None:
