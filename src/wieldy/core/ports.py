@@ -15,12 +15,17 @@ from wieldy.core.messages import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """One question to a model: the whole history, the tools on offer, and how much it may write."""
+    """One question to a model: the whole history, the tools on offer, and how much it may write.
+
+    Attributes:
+        stop: Texts at which the answer ends and which are not part of it; a model that cannot stop there goes on.
+    """
 
     messages: Sequence[Message]
     tools: Sequence[ToolDefinition] = ()
     tool_choice: ToolChoice = AUTO
     max_output_tokens: int | None = None
+    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

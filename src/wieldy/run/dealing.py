@@ -20,7 +20,7 @@ from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.policy import Approver, consult
 from wieldy.run.recovery import recover
 from wieldy.run.results import with_note
-from wieldy.run.scheduler import Access, schedule
+from wieldy.run.scheduler import Access, access_of, schedule
 from wieldy.schema import explain
 
 if TYPE_CHECKING:
@@ -166,8 +166,9 @@ class Dealing:
         )
 
     def _access(self, call: AnyCall, arguments: JsonObject) -> Access:
-        tool = self.pipeline.tools[call.name or ""]
-        return Access(effect=tool.effect, reads=tool.reads_of(arguments), writes=tool.writes_of(arguments))
+        tools = self.pipeline.tools
+        tool = tools[call.name or ""]
+        return access_of(tool, arguments, fallback=tools.get(tool.fallback or ""))
 
     def _beyond(self, call: AnyCall) -> Outcome:
         return self._refused(call, "this run has reached its limit", then="Answer from what is known.")

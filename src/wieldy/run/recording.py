@@ -171,7 +171,7 @@ class Recording:
     def late(self, step: Step, outcome: Outcome) -> None:
         """A call that had ended without an outcome has brought one."""
         del step
-        self.write(Draft(kinds.CALL_CAME_LATE, {"result": result_to_json(outcome.result)}))
+        self.write(Draft(kinds.CALL_CAME_LATE, _outcome_to_json(outcome)))
 
     def finish(self, call: AnyCall, outcome: Outcome, *, finishes: bool = False) -> None:
         """The call has its one result; the model is told with it of calls that came late."""

@@ -212,6 +212,7 @@ def _question(request: ModelRequest) -> _Question:
             "tool_choice": request.tool_choice.mode,
             "tool_name": request.tool_choice.name,
             "max_output_tokens": request.max_output_tokens,
+            **({"stop": list(request.stop)} if request.stop else {}),
         },
     )
 

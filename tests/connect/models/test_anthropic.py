@@ -505,3 +505,9 @@ async def test_the_address_may_end_in_the_version_or_not(server, ask):
     for address in (server.url, f"{server.url}/v1/"):
         await ask(AnthropicModel("m", base_url=address), HELLO)
     assert [request.path for request in server.requests] == ["/v1/messages"] * 2
+
+
+def test_texts_at_which_to_stop_are_sent_and_the_programs_own_come_first() -> None:
+    request = ModelRequest(messages=(Message.user("Go"),), stop=("\nObservation:",))
+    assert body_of(request)["stop_sequences"] == ["\nObservation:"]
+    assert body_of(request, stop_sequences=["END"])["stop_sequences"] == ["END"]

@@ -574,3 +574,10 @@ async def test_a_run_over_a_recorded_server_can_be_repeated_without_it(server, t
     again = await Agent(ReplayedModel(tmp_path / "run.jsonl")).run("Hello")
     assert (again.text, again.usage) == (first.text, first.usage)
     assert len(server.requests) == 1
+
+
+def test_texts_at_which_to_stop_are_sent_where_they_are_taken_and_the_programs_own_come_first() -> None:
+    request = ModelRequest(messages=(Message.user("Go"),), stop=("\nObservation:",))
+    assert body_of(request)["stop"] == ["\nObservation:"]
+    assert "stop" not in body_of(request, dialect=OPENAI)
+    assert body_of(request, options={"stop": ["END"]})["stop"] == ["END"]

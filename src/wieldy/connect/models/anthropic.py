@@ -137,6 +137,8 @@ def request_body(
         body["tools"] = [_tool(definition) for definition in request.tools]
         if request.tool_choice.mode != "auto":
             body["tool_choice"] = _tool_choice(request.tool_choice, request.tools)
+    if request.stop:
+        body.setdefault("stop_sequences", list(request.stop))
     return body
 
 

@@ -44,6 +44,7 @@ class Dialect:
         has_short_ids: Whether call ids longer than 40 characters are refused.
         takes_images: Whether images are sent.
         takes_files: Whether PDFs in results are sent.
+        takes_stop: Whether texts at which to stop are sent; reasoning models refuse them.
     """
 
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"]
@@ -51,9 +52,16 @@ class Dialect:
     has_short_ids: bool = False
     takes_images: bool = True
     takes_files: bool = False
+    takes_stop: bool = True
 
 
-OPENAI = Dialect(max_tokens_field="max_completion_tokens", reasoning_field=None, has_short_ids=True, takes_files=True)
+OPENAI = Dialect(
+    max_tokens_field="max_completion_tokens",
+    reasoning_field=None,
+    has_short_ids=True,
+    takes_files=True,
+    takes_stop=False,
+)
 COMPATIBLE = Dialect(max_tokens_field="max_tokens", reasoning_field="reasoning_content")
 TEXT_ONLY = replace(COMPATIBLE, takes_images=False)
 
@@ -193,6 +201,8 @@ def request_body(
             body["tool_choice"] = _tool_choice(request.tool_choice, request.tools)
     if request.max_output_tokens is not None:
         body[dialect.max_tokens_field] = request.max_output_tokens
+    if request.stop and dialect.takes_stop:
+        body.setdefault("stop", list(request.stop))
     return body
 
 

@@ -56,7 +56,7 @@ class ReplyReading:
         # An empty prompt: what went before opened nothing.
         self._parser = chat_format.parser(tools, prompt="", id_prefix=id_prefix)
         self._stops = _Stops(chat_format.turns.reply_end)
-        self._end = _end_of(chat_format)
+        self._end = result_mark(chat_format)
         self._events: list[ParseEvent] = []
         self._fed: list[str] = []
         self._dropped: list[str] = []
@@ -133,8 +133,11 @@ class ReplyReading:
         return [delta for event in events if (delta := _delta(event)) is not None]
 
 
-def _end_of(chat_format: ChatFormat) -> str:
-    """The label that would come next, behind a reply in labelled parts: one ends bare text, and the end does not."""
+def result_mark(chat_format: ChatFormat) -> str:
+    """The label of a result at the beginning of a line, where the format has such labels; else empty.
+
+    Behind a reply in labelled parts it would come next: a label ends bare text, and the end of a reply does not.
+    """
     wire = chat_format.wire
     labels = wire.labels if isinstance(wire, LabelledWire) else ()
     return next((f"\n{label.text}" for label in labels if label.means == "result"), "")

@@ -122,7 +122,8 @@ class Retelling:
             together = tuple(group)
             if is_result:
                 parts.append(TextPart(text=self._render([asked, *together])))
-                parts += [part for message in together if message.result for part in message.result.parts]
+                shown = (part for message in together if message.result for part in message.result.parts)
+                parts += [part for part in shown if isinstance(part, ImagePart) and part.is_common]
                 label = self._format.turns.user.open
             else:
                 for message in together:

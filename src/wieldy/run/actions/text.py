@@ -19,7 +19,7 @@ from wieldy.core.events import ReasoningDelta, TextDelta
 from wieldy.core.messages import Message, Part, ReasoningPart, TextPart
 from wieldy.core.ports import ModelReply, ModelRequest
 from wieldy.run.actions.demands import demand_of, explained, neither
-from wieldy.run.actions.reading import ReadReply, ReplyReading
+from wieldy.run.actions.reading import ReadReply, ReplyReading, result_mark
 from wieldy.run.actions.retelling import Retelling, bare
 
 if TYPE_CHECKING:
@@ -111,7 +111,9 @@ class TextActions:
         """The request in plain messages, without tools."""
         demand = demand_of(request.tool_choice, self._format) if request.tools else ""
         told = Retelling(self._format, request.tools).told(request.messages, demand=demand)
-        return ModelRequest(messages=told, max_output_tokens=request.max_output_tokens)
+        # A model that begins to write a result itself has nothing more to say.
+        mark = result_mark(self._format)
+        return ModelRequest(messages=told, max_output_tokens=request.max_output_tokens, stop=(mark,) if mark else ())
 
     def _reply(self, request: ModelRequest, reply: ModelReply, read: ReadReply) -> ModelReply:
         for problem in read.problems:

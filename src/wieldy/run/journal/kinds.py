@@ -47,7 +47,7 @@ tool that answered), `tells_of` (calls that came late, which a note in this resu
 (true for the call that ended the run)."""
 
 CALL_CAME_LATE: Final = "call_came_late"
-"""What a call brought that had ended without an outcome, by a time-out or by being stopped: `call_id`, `result`."""
+"""What a call brought that had ended without an outcome, by a time-out or by being stopped: as in `call_finished`."""
 
 LIMIT_REACHED: Final = "limit_reached"
 """`reason`: which limit."""

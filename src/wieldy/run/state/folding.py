@@ -304,7 +304,11 @@ class Fold:
     def _take_late(self, _entry: Entry, data: dict[str, Any]) -> None:
         result = result_from_json(data["result"])
         call = self.calls[result.tool_call_id]
-        self.calls[result.tool_call_id] = replace(call, late=result)
+        whole = data.get("whole")
+        self.calls[result.tool_call_id] = replace(call, late=result, detail=data.get("detail"), whole=whole)
+        self.has_capped_results = self.has_capped_results or whole is not None
+        if "usage" in data:
+            self.usage += usage_from_json(data["usage"])
         self.untold.append(result.tool_call_id)
 
     def _take_results(self) -> None:
