@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wieldy.schema import CompiledSchema, coerce, example
+from wieldy.schema import CompiledSchema, coerce, example, may_change
 from wieldy.schema.coerce import MAX_NOTES
 
 
@@ -242,6 +242,15 @@ def test_a_value_that_fits_comes_back_equal(document: dict[str, Any], value: Any
         repaired, _ = coerce(schema, value)
         assert repaired == value
         assert schema.accepts(repaired)
+
+
+@given(schemas, values)
+def test_what_may_not_change_does_not(document: dict[str, Any], value: Any) -> None:
+    schema = CompiledSchema(document)
+    if not may_change(schema, value):
+        before = json.dumps(value)
+        repaired, notes = coerce(schema, value)
+        assert (json.dumps(repaired), notes) == (before, ())
 
 
 @given(schemas, values)

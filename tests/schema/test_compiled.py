@@ -1,5 +1,6 @@
 """Every place where a value does not fit is found and named, whatever the value."""
 
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wieldy.core.errors import UsageError
-from wieldy.schema import CompiledSchema, malformed
+from wieldy.schema import CompiledSchema, is_wellformed, malformed
 from wieldy.schema.wellformed import MAX_DEPTH
 
 ORDER = {
@@ -167,6 +168,22 @@ anything = st.recursive(
     ),
     max_leaves=6,
 )
+
+
+@given(anything)
+def test_a_value_is_well_formed_if_nothing_of_it_is_malformed(value: Any) -> None:
+    assert is_wellformed(value) == (not list(malformed(value)))
+
+
+@pytest.mark.parametrize("levels", [MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1, MAX_DEPTH + 2])
+@pytest.mark.parametrize("innermost", [1, "a", 0.5, None, [], {}])
+def test_a_value_nested_too_deeply_is_not_well_formed(levels: int, innermost: Any) -> None:
+    for value in (reduce(lambda inner, _: [inner], range(levels), innermost), nested_objects(levels, innermost)):
+        assert is_wellformed(value) == (not list(malformed(value))) == (levels <= MAX_DEPTH)
+
+
+def nested_objects(levels: int, innermost: Any) -> Any:
+    return reduce(lambda inner, _: {"a": inner}, range(levels), innermost)
 
 
 @given(anything)

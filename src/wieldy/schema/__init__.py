@@ -6,13 +6,13 @@ Pure: values in, values out. Above it lie `grammar` and `tools`; below it only `
 name parts of a schema.
 """
 
-from wieldy.schema.coerce import coerce
+from wieldy.schema.coerce import coerce, may_change
 from wieldy.schema.compiled import CompiledSchema, FormatChecks
 from wieldy.schema.describe import describe
 from wieldy.schema.example import example
 from wieldy.schema.explain import explain
 from wieldy.schema.violations import Violation, nearest, nearest_names, render_path
-from wieldy.schema.wellformed import malformed
+from wieldy.schema.wellformed import is_wellformed, malformed
 
 __all__ = [
     "CompiledSchema",
@@ -22,7 +22,9 @@ __all__ = [
     "describe",
     "example",
     "explain",
+    "is_wellformed",
     "malformed",
+    "may_change",
     "nearest",
     "nearest_names",
     "render_path",

@@ -19,7 +19,7 @@ from wieldy.core.json import JsonObject, JsonValue, canonical_json
 from wieldy.schema.compiled import CompiledSchema, PartsExhaustedError
 from wieldy.schema.resolve import Location, accepted_types, alternatives, conjunction, type_of
 from wieldy.schema.violations import Path, render_path
-from wieldy.schema.wellformed import MAX_DEPTH, malformed
+from wieldy.schema.wellformed import MAX_DEPTH, is_wellformed
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WORDS: dict[str, JsonValue] = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
@@ -34,11 +34,17 @@ _MAX_STEPS = 20_000
 """Subschemas looked at before repairing stops: alternatives within alternatives can multiply without end."""
 
 
+def may_change(schema: CompiledSchema, value: JsonValue) -> bool:
+    """Whether `coerce` has to be asked: of a value that fits, as most do, it changes nothing but fractions.
+
+    Cost: a tenth of what asking costs.
+    """
+    return not schema.accepts(value) or _has_fraction(value)
+
+
 def coerce(schema: CompiledSchema, value: JsonValue) -> tuple[JsonValue, tuple[str, ...]]:
     """The value with everything repaired that can be, and one note per repair; the value itself if there was none."""
-    if schema.accepts(value) and not _has_fraction(value):
-        return value, ()  # most values fit, and then nothing but a fraction is repaired: the walk costs ten times this
-    if next(malformed(value), None) is not None:
+    if not is_wellformed(value):
         return value, ()
     repair = _Repair(schema)
     try:
@@ -211,7 +217,7 @@ def _read(text: str, *, whole: bool) -> JsonValue:
         value: JsonValue = json.loads(stripped)
     except (ValueError, RecursionError):
         return text
-    if next(malformed(value), None) is not None:
+    if not is_wellformed(value):
         return text
     if isinstance(value, float) and whole:
         return int(value) if value.is_integer() and abs(value) < _EXACT else text

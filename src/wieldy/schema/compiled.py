@@ -17,7 +17,7 @@ from wieldy.core.json import JsonObject, JsonValue
 from wieldy.schema.describe import describe
 from wieldy.schema.resolve import Location, chain, pointer
 from wieldy.schema.violations import Path, Violation, nearest
-from wieldy.schema.wellformed import malformed
+from wieldy.schema.wellformed import is_wellformed, malformed
 
 FormatChecks: TypeAlias = Mapping[str, Callable[[str], bool]]
 """What counts as good text of a format, by the format's name; they must not raise."""
@@ -62,7 +62,7 @@ class CompiledSchema:
 
     def accepts(self, value: object) -> bool:
         """Whether the value fits."""
-        return next(malformed(value), None) is None and self._validator.is_valid(value)
+        return is_wellformed(value) and self._validator.is_valid(value)
 
     def part_accepts(self, location: Location, value: JsonValue) -> bool:
         """Whether a well-formed value fits the subschema at the location.
@@ -78,8 +78,6 @@ class CompiledSchema:
 
     def violations(self, value: object) -> tuple[Violation, ...]:
         """Every place where the value does not fit, in the schema's order; empty if and only if it fits."""
-        if self.accepts(value):
-            return ()
         found = tuple(malformed(value))
         if found:
             return found

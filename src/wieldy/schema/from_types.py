@@ -23,7 +23,7 @@ from wieldy.schema.compiled import CompiledSchema, FormatChecks, PartsExhaustedE
 from wieldy.schema.docstrings import read_docstring
 from wieldy.schema.resolve import Location
 from wieldy.schema.rewrite import inlined, ordered, rewritten, subschemas
-from wieldy.schema.wellformed import malformed
+from wieldy.schema.wellformed import is_wellformed
 
 _BARE_NUMBER = re.compile(r"\s*[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?\s*")
 
@@ -137,6 +137,6 @@ def _with_fitting_defaults(document: JsonObject) -> JsonObject:
 
 def _fits(compiled: CompiledSchema, location: Location, default: JsonValue) -> bool:
     try:
-        return next(malformed(default), None) is None and compiled.part_accepts(location, default)
+        return is_wellformed(default) and compiled.part_accepts(location, default)
     except PartsExhaustedError:
         return True

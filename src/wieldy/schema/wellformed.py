@@ -32,6 +32,29 @@ def malformed(value: object, path: Path = ()) -> Iterator[Violation]:
         yield from _malformed_scalar(value, path)
 
 
+def is_wellformed(value: object, *, nesting: int = 0) -> bool:
+    """Whether `malformed` yields nothing; several times as fast, since most values are only asked this.
+
+    Args:
+        value: Anything.
+        nesting: How many levels lie above it.
+    """
+    if nesting > MAX_DEPTH:
+        return False
+    if isinstance(value, str):
+        return _is_unicode(value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        for key, item in cast("dict[object, object]", value).items():
+            if not (isinstance(key, str) and _is_unicode(key) and is_wellformed(item, nesting=nesting + 1)):
+                return False
+        return True
+    if isinstance(value, list):
+        return all(is_wellformed(item, nesting=nesting + 1) for item in cast("list[object]", value))
+    return value is None or isinstance(value, int)
+
+
 def _malformed_scalar(value: object, path: Path) -> Iterator[Violation]:
     if isinstance(value, str):
         if not _is_unicode(value):
@@ -53,6 +76,8 @@ def _malformed_item(key: object, item: object, path: Path) -> Iterator[Violation
 
 
 def _is_unicode(text: str) -> bool:
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -18,7 +18,7 @@ from wieldy.core.calls import Effect, Risk, ToolDefinition, Trust
 from wieldy.core.context import Context
 from wieldy.core.errors import ArgumentsError, ToolCrashedError, ToolSignatureError, UsageError
 from wieldy.core.json import JsonObject
-from wieldy.schema import CompiledSchema, Violation, coerce, example, explain
+from wieldy.schema import CompiledSchema, Violation, coerce, example, explain, may_change
 from wieldy.tools.callables import AnyFunction, is_method_of_class
 from wieldy.tools.names import check_name
 from wieldy.tools.present import Presented, present
@@ -124,6 +124,8 @@ class Tool:
         Raises:
             ArgumentsError: They do not fit; the text says what would, with an example.
         """
+        if not may_change(self.schema, arguments):
+            return ValidArguments(json=arguments, values=self._read(arguments))
         value, repairs = coerce(self.schema, arguments)
         violations = self.schema.violations(value)
         if violations or not isinstance(value, dict):

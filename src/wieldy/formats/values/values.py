@@ -26,7 +26,7 @@ from typing import Literal, TypeAlias
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.formats.values.expected import ANYTHING, Admitted, Expected, is_same
 from wieldy.schema.resolve import type_of
-from wieldy.schema.wellformed import MAX_DEPTH, malformed
+from wieldy.schema.wellformed import MAX_DEPTH, is_wellformed
 
 __all__ = ["ANYTHING", "Expected", "Spelling", "decode", "encode", "in_schema_order", "is_carried", "is_same"]
 
@@ -158,7 +158,7 @@ def _json(text: str) -> Iterator[JsonValue]:
         value: JsonValue = _READER.decode(text)
     except (ValueError, RecursionError):
         return
-    if next(malformed(value), None) is None:
+    if is_wellformed(value):
         yield value
 
 
