@@ -7,12 +7,13 @@ import contextvars
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
 import anyio.to_thread
 import pytest
+from msgspec.structs import replace
 
 from wieldy.core.calls import ToolCall
 from wieldy.core.context import Context

@@ -115,6 +115,8 @@ def calls_left(limits: Limits, calls: int) -> float:
 
 def left_of(limits: Limits, spent: Spent) -> Limits:
     """What is left for a run within this run, which may use all of it but for what the last answer here needs."""
+    if _are_open(limits):
+        return limits
     tokens, seconds = tokens_for_turn(limits, spent), seconds_for_turn(limits, spent)
     return replace(
         limits,
@@ -123,6 +125,17 @@ def left_of(limits: Limits, spent: Spent) -> Limits:
         total_tokens=None if limits.total_tokens is None else max(1, limits.total_tokens - _total(spent.usage)),
         cost_usd=None if limits.cost_usd is None else max(0.0, limits.cost_usd - _cost(spent.usage)),
         wall_time_s=None if seconds is None else max(0.0, seconds),
+    )
+
+
+def _are_open(limits: Limits) -> bool:
+    """Whether nothing is limited that is used up."""
+    return (
+        limits.calls is None
+        and limits.output_tokens is None
+        and limits.total_tokens is None
+        and limits.cost_usd is None
+        and limits.wall_time_s is None
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from wieldy.core.calls import AUTO, NO_TOOLS, ToolChoice
+from wieldy.core.limits import Limits, StopReason
 from wieldy.run.budget import (
     reached,
     seconds_for_answer,
@@ -19,7 +20,6 @@ from wieldy.run.budget import (
 )
 
 if TYPE_CHECKING:
-    from wieldy.core.limits import Limits, StopReason
     from wieldy.run.budget import Spent
     from wieldy.run.state import Fold
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from msgspec import Struct
 
-if TYPE_CHECKING:
-    from wieldy.core.approvals import ApprovalRequest
-    from wieldy.core.calls import ToolCall, ToolResult
-    from wieldy.core.context import Context
-    from wieldy.core.limits import Usage
-    from wieldy.tools import Tool, ValidArguments
+from wieldy.core.approvals import ApprovalRequest
+from wieldy.core.calls import ToolCall, ToolResult
+from wieldy.core.context import Context
+from wieldy.core.limits import Usage
+from wieldy.tools import Tool, ValidArguments
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """A call that may run: found, validated and allowed.
 
     Attributes:
@@ -33,8 +30,7 @@ class Step:
     fallback: Step | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """How a call ended.
 
     Attributes:
@@ -57,8 +53,7 @@ class Outcome:
     answered_by: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rest:
+class Rest(Struct, frozen=True, kw_only=True):
     """The call cannot end yet: a run that its code started waits for a person. It goes on when this run is resumed.
 
     Attributes:

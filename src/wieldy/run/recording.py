@@ -214,10 +214,14 @@ def _start_to_json(step: Step) -> JsonObject:
 
 def _outcome_to_json(outcome: Outcome) -> JsonObject:
     data: JsonObject = {"result": result_to_json(outcome.result), "duration_s": outcome.duration_s}
-    for name in ("detail", "whole", "recorded_as", "answered_by"):
-        value: str | None = getattr(outcome, name)
-        if value is not None:
-            data[name] = value
+    if outcome.detail is not None:
+        data["detail"] = outcome.detail
+    if outcome.whole is not None:
+        data["whole"] = outcome.whole
+    if outcome.recorded_as is not None:
+        data["recorded_as"] = outcome.recorded_as
+    if outcome.answered_by is not None:
+        data["answered_by"] = outcome.answered_by
     if outcome.usage is not None:
         data["usage"] = usage_to_json(outcome.usage)
     if outcome.is_unknown:

@@ -15,17 +15,18 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import Struct
+
+from wieldy.core.calls import Effect
+
 if TYPE_CHECKING:
-    from wieldy.core.calls import Effect
     from wieldy.core.json import JsonObject
     from wieldy.tools import Tool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class Access(Struct, frozen=True, kw_only=True):
     """What one call touches.
 
     Attributes:
@@ -74,6 +75,8 @@ def schedule(accesses: Sequence[Access]) -> tuple[tuple[int, ...], ...]:
         if access.is_exclusive:
             waits.append(tuple(range(barrier[0] + 1 if barrier else 0, index)) or barrier)
             barrier, touched = (index,), _Touched()
+        elif not access.reads and not access.writes:
+            waits.append(barrier)
         else:
             waits.append(touched.by(index, access) or barrier)
     return tuple(waits)

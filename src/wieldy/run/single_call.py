@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from wieldy.core.errors import (
     ModelVisibleError,
     OutcomeUnknownError,
@@ -126,7 +128,7 @@ class SingleCall:
     def _begin(self, step: Step) -> None:
         # Numbered through, also where a fallback takes over: an attempt's number is its name in the record.
         number = self._step.context.attempt + 1
-        self._step = replace(step, context=replace(step.context, attempt=number), reconcile=False)
+        self._step = structs.replace(step, context=replace(step.context, attempt=number), reconcile=False)
         self._means.recorder.start((self._step,))
 
     def _charge(self, usage: Usage | None) -> None:
@@ -175,20 +177,20 @@ class SingleCall:
             self._step, value, duration_s=self._duration_s(), usage=self._usage
         )
         if value is _HAPPENED:  # words of ours, not the value that the tool says it returns
-            return replace(outcome, result=replace(outcome.result, structured_content=None))
+            return structs.replace(outcome, result=replace(outcome.result, structured_content=None))
         name = self._step.tool.name
         if name == self._asked.call.name:
             return outcome
         note = f"`{self._asked.call.name}` did not work; `{name}` was asked the same instead, and this is its answer."
         result = replace(outcome.result, content=with_note(outcome.result.content, note))
-        return replace(outcome, result=result, answered_by=name)
+        return structs.replace(outcome, result=result, answered_by=name)
 
     def _failed(self, ending: Ending) -> Outcome:
         if ending.thread is not None:
             self._means.late.expect(self._asked, ending.thread, self._shaper_of_late_end())
         outcome = self._shape_failure(ending, usage=self._usage)
         name = self._step.tool.name
-        return outcome if name == self._asked.call.name else replace(outcome, answered_by=name)
+        return outcome if name == self._asked.call.name else structs.replace(outcome, answered_by=name)
 
     def _shape_failure(self, ending: Ending, *, usage: Usage | None) -> Outcome:
         error, tool = ending.error, self._step.tool

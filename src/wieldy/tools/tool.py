@@ -163,11 +163,11 @@ class Tool:
 
     def reads_of(self, arguments: JsonObject) -> tuple[str, ...]:
         """The keys that a call with these validated arguments reads."""
-        return fill(self.reads, self._with_defaults(arguments))
+        return fill(self.reads, self._with_defaults(arguments)) if self.reads else ()
 
     def writes_of(self, arguments: JsonObject) -> tuple[str, ...]:
         """The keys that a call with these validated arguments changes."""
-        return fill(self.writes, self._with_defaults(arguments))
+        return fill(self.writes, self._with_defaults(arguments)) if self.writes else ()
 
     def bind(self, values: Mapping[str, Any], context: Context) -> Callable[[], Any]:
         """The call as a function without arguments; it returns the value, or an awaitable of it.

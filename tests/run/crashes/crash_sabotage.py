@@ -11,6 +11,8 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
+from msgspec import structs
+
 from wieldy.core.calls import ToolResult
 from wieldy.core.messages import Message
 from wieldy.core.ports import Draft, Entry
@@ -86,13 +88,13 @@ async def _new_key(state: CallState, pipeline: Pipeline) -> Step | Outcome:
     if isinstance(recovered, Outcome):
         return recovered
     key = f"{recovered.context.idempotency_key} {recovered.context.attempt}"
-    return replace(recovered, context=replace(recovered.context, idempotency_key=key))
+    return structs.replace(recovered, context=replace(recovered.context, idempotency_key=key))
 
 
 async def _ask_nobody(state: CallState, pipeline: Pipeline) -> Step | Outcome:
     """A call that could be asked about runs again at once."""
     recovered = await recover(state, pipeline)
-    return recovered if isinstance(recovered, Outcome) else replace(recovered, reconcile=False)
+    return recovered if isinstance(recovered, Outcome) else structs.replace(recovered, reconcile=False)
 
 
 async def _say_done(state: CallState, pipeline: Pipeline) -> Step | Outcome:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from wieldy.core.approvals import Approval, ApprovalRequest
+from wieldy.core.calls import AnyCall, Effect, ToolResult
+from wieldy.core.json import JsonObject
 from wieldy.core.limits import StopReason, Usage
-
-if TYPE_CHECKING:
-    from wieldy.core.approvals import Approval, ApprovalRequest
-    from wieldy.core.calls import AnyCall, Effect, ToolResult
-    from wieldy.core.json import JsonObject
-    from wieldy.core.messages import Message
+from wieldy.core.messages import Message
 
 RunStatus: TypeAlias = Literal["running", "waiting", "finished", "failed", "interrupted"]
 """`running` is also what the journal says of a run whose process died: nobody was left to write otherwise."""
