@@ -3,6 +3,7 @@
     python scripts/crash_matrix.py                    every plan, every boundary, and random deaths (minutes)
     python scripts/crash_matrix.py --random 200       more random deaths for each plan
     python scripts/crash_matrix.py --plan keyed       one plan only, by a part of its name
+    python scripts/crash_matrix.py --postgres         journals in a PostgreSQL server that is started for this
     python scripts/crash_matrix.py --sabotage "repeats unsafe calls"     a wrong recovery, which must be found
     python scripts/crash_matrix.py --json             one JSON object
 
@@ -19,6 +20,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -30,6 +32,7 @@ from crash_checks import LAWS, Finding, findings
 from crash_plans import PLANS, Plan
 from crash_sabotage import SABOTAGES
 from crash_trials import Death, Deaths, Laboratory, Trial, boundaries, random_deaths
+from services import running_postgres, why_no_postgres
 
 MOMENTS = ("before", "after", "effect", "commit", "time")
 
@@ -64,11 +67,15 @@ class Row:
 
 def main() -> None:
     options = _options()
+    if options.postgres and why_no_postgres() is not None:
+        sys.exit(why_no_postgres())
     plans = [plan for plan in PLANS if options.plan in plan.name]
     if not plans:
         sys.exit(f"Expected a part of the name of a plan, found {options.plan!r}: {', '.join(p.name for p in PLANS)}.")
     started = time.monotonic()
-    with Laboratory(lanes=options.lanes) as laboratory:
+    with ExitStack() as stack:
+        url = stack.enter_context(running_postgres()).url if options.postgres else None
+        laboratory = stack.enter_context(Laboratory(lanes=options.lanes, postgres_url=url))
         rows = [_row(plan, laboratory, options) for plan in plans]
     seconds = time.monotonic() - started
     print(json.dumps(_as_json(rows, options, seconds)) if options.json else _as_text(rows, options, seconds))
@@ -82,6 +89,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lanes", type=int, default=2, help="trials at once")
     parser.add_argument("--durability", choices=("process", "machine"), default="process")
+    parser.add_argument("--postgres", action="store_true", help="journals in a PostgreSQL server instead of files")
     parser.add_argument("--sabotage", choices=SABOTAGES, help="a wrong recovery, which must be found")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
@@ -106,6 +114,10 @@ def _deaths(reference: Trial, options: argparse.Namespace) -> Iterator[Deaths]:
         yield random_deaths(reference, random)
 
 
+def _journal(options: argparse.Namespace) -> str:
+    return "PostgreSQL" if options.postgres else f"SQLite, durability {options.durability}"
+
+
 def _moment(death: Death | None) -> str:
     return "time" if death is None else death.moment
 
@@ -127,7 +139,7 @@ def _as_json(rows: list[Row], options: argparse.Namespace, seconds: float) -> di
         ],
         "kills": sum(sum(row.kills.values()) for row in rows),
         "broken": {law: sum(row.broken[law] for row in rows) for law in LAWS},
-        "durability": options.durability,
+        "journal": _journal(options),
         "seed": options.seed,
         "sabotage": options.sabotage,
         "seconds": round(seconds, 1),
@@ -150,7 +162,7 @@ def _as_text(rows: list[Row], options: argparse.Namespace, seconds: float) -> st
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     lines += [
         "",
-        f"{sum(total.kills.values())} kills in {seconds:.0f} s; durability {options.durability}, seed {options.seed}",
+        f"{sum(total.kills.values())} kills in {seconds:.0f} s; {_journal(options)}, seed {options.seed}",
     ]
     lines += [f"{total.broken[law]:4} broken: {meaning}" for law, meaning in LAWS.items()]
     return "\n".join([*lines, "", *total.examples[:20]]).rstrip()

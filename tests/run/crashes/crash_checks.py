@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from crash_plans import AGAIN, LATE, STEP, UNKNOWN, Plan, effects_of
 from crash_trials import Snapshot, Trial
 
+from wieldy.core.errors import JournalError
 from wieldy.core.ports import Entry
 from wieldy.run.journal import kinds
 from wieldy.run.journal.chain import verify_all
@@ -52,7 +53,10 @@ def findings(trial: Trial, reference: Trial) -> list[Finding]:
     broken = [*_ends(trial), *_journal(trial)]
     if any(finding.law == "ended" for finding in broken) or not trial.journal:
         return broken
-    states = {run_id: fold(entries) for run_id, entries in trial.journal.items()}
+    try:
+        states = {run_id: fold(entries) for run_id, entries in trial.journal.items()}
+    except JournalError as error:  # such as a second outcome of one call
+        return [*broken, Finding("lost", str(error))]
     for run_id, state in states.items():
         broken += _history(state)
         broken += _calls(trial.journal[run_id], state)

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -28,7 +28,7 @@ from effect_client import RunningEffectServer
 
 from wieldy.core.errors import JournalError
 from wieldy.core.ports import Entry
-from wieldy.run.journal import SqliteJournal
+from wieldy.run.journal import open_journal
 
 MOST_LIVES: Final = 60
 """A run that has not ended after so many processes goes round in circles."""
@@ -178,14 +178,15 @@ class Laboratory:
         outside: The world outside, one for all trials.
     """
 
-    def __init__(self, *, lanes: int = 2, delay_s: float = 0.001) -> None:
+    def __init__(self, *, lanes: int = 2, delay_s: float = 0.001, postgres_url: str | None = None) -> None:
         """Nothing is started yet.
 
         Args:
             lanes: How many trials at once.
             delay_s: How long the world outside waits between an effect and its answer.
+            postgres_url: Of a database in which each trial gets a schema of its own; without it journals are files.
         """
-        self._lanes, self._delay_s = lanes, delay_s
+        self._lanes, self._delay_s, self._postgres_url = lanes, delay_s, postgres_url
         self._free: SimpleQueue[Workers] = SimpleQueue()
         self._stack = ExitStack()
 
@@ -219,35 +220,48 @@ class Laboratory:
 
     def trial(self, plan: Plan, deaths: Deaths = (), **options: Any) -> Trial:
         """The run of the plan, one process after the other dying as it is told; then as many as it takes."""
-        name = f"{next(_numbers)}"
-        trial, path = Trial(plan=plan), self.folder / f"{name}.db"
-        job = {"journal": str(path), "world": name, "plan": plan.name, "port": self.outside.port, **options}
+        trial, name = Trial(plan=plan), f"{next(_numbers)}"
         self.outside.ask(name, "delay", seconds=self._delay_s)
-        try:
+        with self._journal(name) as journal:
+            job = {"journal": journal, "world": name, "plan": plan.name, "port": self.outside.port, **options}
             for death in _and_then_none(deaths):
-                trial.lives.append(self._life(job, death, path, name))
+                trial.lives.append(self._life(job, death))
                 if self._is_over(trial):
                     break
-            report = self.outside.ask(name, "report")
-            trial.log, trial.values = report["log"], report["values"]
-            return trial
-        finally:
-            self.outside.ask(name, "forget")
+        report = self.outside.ask(name, "report")
+        trial.log, trial.values = report["log"], report["values"]
+        self.outside.ask(name, "forget")
+        return trial
+
+    @contextmanager
+    def _journal(self, name: str) -> Iterator[str]:
+        """The name of a journal that is not there yet, and will not be afterwards."""
+        if self._postgres_url is None:
+            yield str(self.folder / f"{name}.db")
             for file in self.folder.glob(f"{name}.db*"):
                 file.unlink()
+            return
+        import psycopg
 
-    def _life(self, job: dict[str, Any], death: Death | None, path: Path, name: str) -> Life:
+        schema = f"crash_{name}"
+        with psycopg.connect(self._postgres_url, autocommit=True) as connection:
+            connection.execute(f"CREATE SCHEMA {schema}")
+            yield f"{self._postgres_url}?options=-csearch_path%3D{schema}"
+            connection.execute("SET client_min_messages = warning")
+            connection.execute(f"DROP SCHEMA {schema} CASCADE")
+
+    def _life(self, job: dict[str, Any], death: Death | None) -> Life:
         started = time.monotonic()
         (end,) = self.live({**job, **(death.job if death else {})})
         duration_s = time.monotonic() - started
-        self.outside.ask(name, "quiet")
+        self.outside.ask(job["world"], "quiet")
         return Life(
             death=death,
             pid=end["pid"],
             is_killed=end["killed"],
             is_hung=end["hung"],
             told=end["told"],
-            journal=snapshot(path),
+            journal=snapshot(job["journal"]),
             duration_s=duration_s,
         )
 
@@ -260,10 +274,10 @@ class Laboratory:
         return last.told.get("stop_reason") != "waiting_for_approval"
 
 
-def snapshot(path: Path) -> Snapshot:
+def snapshot(name: Path | str) -> Snapshot:
     """What a journal holds; nothing if its process died before there was one."""
     try:
-        with SqliteJournal(path, read_only=True) as journal:
+        with open_journal(name, read_only=True) as journal:
             return {run_id: journal.read(run_id) for run_id in reversed(list(journal.run_ids()))}
     except JournalError as error:
         if "There is no journal" in str(error) or "is empty" in str(error):

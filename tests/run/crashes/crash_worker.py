@@ -35,7 +35,7 @@ from wieldy.core.errors import RunBusyError
 from wieldy.core.limits import Limits
 from wieldy.core.ports import Draft, Entry, Lease
 from wieldy.run import retries
-from wieldy.run.journal import SqliteJournal
+from wieldy.run.journal import SqliteJournal, open_journal
 from wieldy.run.policy import Allow, Ask, Decision, Policy, Proposal
 from wieldy.testing import ScriptedModel
 
@@ -126,8 +126,9 @@ def live(job: dict[str, Any]) -> dict[str, Any]:
     plan = BY_NAME[job["plan"]]
     if "file_limit_bytes" in job:
         resource.setrlimit(resource.RLIMIT_FSIZE, (job["file_limit_bytes"], resource.RLIM_INFINITY))
-    inner = SqliteJournal(job["journal"], durability=job.get("durability", "process"))
-    inner._writer.set_trace_callback(lambda statement: fate.strike("commit") if statement == "COMMIT" else None)
+    inner = open_journal(job["journal"], durability=job.get("durability", "process"))
+    if isinstance(inner, SqliteJournal) and inner._writer is not None:
+        inner._writer.set_trace_callback(lambda statement: fate.strike("commit") if statement == "COMMIT" else None)
     journal = Perilous(crash_sabotage.sabotaged(inner, job.get("sabotage")), fate)
     OUTSIDE.port, OUTSIDE.world, OUTSIDE.pid = job["port"], job["world"], os.getpid()
     OUTSIDE.after_effect = lambda: fate.strike("effect")

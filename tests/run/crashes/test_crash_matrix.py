@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 from crash_checks import Finding, findings
-from crash_plans import EVERYTHING, PLANS, Plan, effects_of
+from crash_plans import CONSENT, EVERYTHING, PLANS, Plan, effects_of
 from crash_trials import Laboratory, Trial, boundaries, random_deaths
 
 
@@ -50,6 +51,19 @@ def test_processes_may_die_at_any_time_one_after_the_other(
     random, reference = Random(plan.name), references[plan.name]
     all_deaths = [random_deaths(reference, random) for _ in range(5)]
     trials = laboratory.trials(plan, all_deaths)
+    for deaths, trial in zip(all_deaths, trials, strict=True):
+        found = findings(trial, reference)
+        assert not found, told(found, [str(death) for death in deaths])
+    assert any(trial.kills for trial in trials)
+
+
+def test_a_run_in_a_database_survives_crashes_as_one_in_a_file(postgres: Any) -> None:
+    plan, random = CONSENT, Random("database")
+    with Laboratory(postgres_url=postgres.url) as laboratory:
+        reference = laboratory.trial(plan)
+        assert findings(reference, reference) == []
+        all_deaths = [random_deaths(reference, random) for _ in range(12)]
+        trials = laboratory.trials(plan, all_deaths)
     for deaths, trial in zip(all_deaths, trials, strict=True):
         found = findings(trial, reference)
         assert not found, told(found, [str(death) for death in deaths])
