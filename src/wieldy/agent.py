@@ -26,6 +26,7 @@ from wieldy.run.events import events_of
 from wieldy.run.guided import Guided, GuidedModel
 from wieldy.run.journal import MemoryJournal, open_journal
 from wieldy.run.loop import Emit, RunRequest, new_run_id, nothing, resume, run
+from wieldy.run.nested import nested_run_id
 from wieldy.run.outcomes import Rest
 from wieldy.run.policy import Approver, Policy, allow_all
 from wieldy.run.prices import PRICES, Prices, check_prices
@@ -229,7 +230,7 @@ class Agent:
     async def _nested(self, name: str, prompt: str, ctx: Context) -> object:
         journal = self.journal if ctx.journal is None else ctx.journal
         # The same for every attempt at this call, so that a second one goes on where the first was stopped.
-        run_id = ctx.idempotency_key[:16]
+        run_id = nested_run_id(ctx.idempotency_key)
         is_begun = bool(journal.read(run_id))
         async with AsyncExitStack() as opened:
             request = await self._open(

@@ -9,19 +9,32 @@ import pytest
 from wieldy.apps.cli.journals import find_run, open_for_appending, open_for_reading
 from wieldy.core.errors import UsageError
 from wieldy.core.ports import Draft
-from wieldy.run.journal import open_journal
+from wieldy.run.journal import MemoryJournal, open_journal
 
 RUNS = ("bb22", "bb11", "aa11")
 
 
+def holding(*run_ids: str, nested: str | None = None) -> MemoryJournal:
+    """A journal with these runs, the newest first."""
+    journal = MemoryJournal()
+    for run_id in reversed(run_ids):
+        parent = {"parent": {"run_id": "x", "call_id": "c1"}} if run_id == nested else {}
+        journal.append(run_id, Draft("run_started", {"model": "m", "messages": [], **parent}))
+    return journal
+
+
 def test_a_run_is_found_by_its_id_by_a_unique_beginning_and_as_the_last_one() -> None:
-    assert find_run(RUNS, "bb11") == "bb11"
-    assert find_run(RUNS, "a") == "aa11"
-    assert find_run(RUNS, "last") == "bb22"
+    assert find_run(holding(*RUNS), "bb11") == "bb11"
+    assert find_run(holding(*RUNS), "a") == "aa11"
+    assert find_run(holding(*RUNS), "last") == "bb22"
+
+
+def test_the_last_run_is_no_run_within_a_run() -> None:
+    assert find_run(holding(*RUNS, nested="bb22"), "last") == "bb11"
 
 
 def test_a_whole_id_wins_over_being_the_beginning_of_another() -> None:
-    assert find_run(("abc", "ab"), "ab") == "ab"
+    assert find_run(holding("abc", "ab"), "ab") == "ab"
 
 
 @pytest.mark.parametrize(
@@ -30,7 +43,7 @@ def test_a_whole_id_wins_over_being_the_beginning_of_another() -> None:
 )
 def test_an_unclear_run_is_refused_with_what_would_be_clear(wanted: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        find_run(RUNS, wanted)
+        find_run(holding(*RUNS), wanted)
 
 
 def test_reading_creates_no_file(tmp_path: Path) -> None:
@@ -58,7 +71,7 @@ def test_a_journal_is_a_file_or_a_database(tmp_path: Path, postgres: Any) -> Non
         with closing(open_for_appending(name)) as recorded:  # type: ignore[type-var]
             recorded.append("a run", Draft("approval", {}))
         with closing(open_for_reading(name)) as recorded:  # type: ignore[type-var]
-            assert [entry.kind for entry in recorded.read(find_run(recorded.run_ids(), "a"))] == [
+            assert [entry.kind for entry in recorded.read(find_run(recorded, "a"))] == [
                 "run_started",
                 "approval",
             ]

@@ -264,6 +264,7 @@ async def test_a_nested_run_that_waits_lets_the_outer_run_wait_and_both_go_on() 
     assert (result.stop_reason, paid) == ("waiting_for_approval", [])
     [waiting] = result.waiting
     assert waiting.run_id != result.run_id
+    assert outer.pending(result.run_id) == result.waiting
     outer.approve(waiting.run_id, waiting.call_id, by="ada")
     end = await outer.resume(result.run_id)
     assert (end.text, contents(end), paid) == ("outer done", ["inner done"], [5])

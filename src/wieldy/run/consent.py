@@ -14,6 +14,7 @@ from wieldy.core.approvals import Approval, ApprovalRequest
 from wieldy.core.errors import ApprovalError, JournalConflictError, UsageError
 from wieldy.core.ports import Draft
 from wieldy.run.journal import kinds, read_run
+from wieldy.run.nested import nested_runs
 from wieldy.run.records import approval_to_json
 from wieldy.run.state import Fold, RunState
 
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
 
 
 def pending(journal: Journal, run_id: str) -> tuple[ApprovalRequest, ...]:
-    """The calls of a run that wait for a person, in the model's order.
+    """The calls that wait for a person: the run's own, in the model's order, then those of runs that its calls started.
 
     Raises:
         UsageError: There is no such run.
         JournalError: The journal cannot be read, or was changed.
     """
-    return _read(journal, run_id).state().waiting
+    state = _read(journal, run_id).state()
+    nested = nested_runs(journal, state, only_open=True).values()
+    return (*state.waiting, *(request for within in nested for request in pending(journal, within)))
 
 
 def answer(

@@ -7,7 +7,6 @@ has started are found by that run too. Deliberately not here: keeping the decisi
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -18,12 +17,12 @@ from wieldy.apps.cli.event_json import request_to_json
 from wieldy.apps.cli.facts import counted
 from wieldy.apps.cli.journals import find_run, open_for_appending, open_for_reading
 from wieldy.apps.cli.json_lines import print_json
-from wieldy.apps.cli.nested_runs import nested_runs, root_of
 from wieldy.apps.cli.next_commands import NextCommands
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.untrusted import neutralise
 from wieldy.core.errors import UsageError
 from wieldy.run import consent
+from wieldy.run.nested import root_of
 from wieldy.run.state import fold
 
 if TYPE_CHECKING:
@@ -39,8 +38,8 @@ def list_waiting(run: str, *, journal: str | None, json: bool) -> None:
         JournalError: The journal cannot be read, or was changed.
     """
     recorded = open_for_reading(journal)
-    run_id = find_run(recorded.run_ids() if recorded else (), run)
-    waiting = list(_waiting(recorded, run_id)) if recorded else []
+    run_id = find_run(recorded, run)
+    waiting = list(consent.pending(recorded, run_id)) if recorded else []
     if json:
         print_json({"run_id": run_id, "waiting": [request_to_json(request) for request in waiting]})
         return
@@ -68,7 +67,7 @@ def decide(
         JournalError: The journal cannot be read or written, or was changed.
     """
     recorded = open_for_appending(journal)
-    run_id = find_run(recorded.run_ids(), run)
+    run_id = find_run(recorded, run)
     request = _shown(recorded, run_id, call)
     approval = consent.answer(
         recorded,
@@ -80,23 +79,16 @@ def decide(
         digest=request.digest,
     )
     root = root_of(recorded, fold(recorded.read(run_id))).run_id
-    left = len(list(_waiting(recorded, root)))
+    left = len(consent.pending(recorded, root))
     if json:
         print_json(_to_json(request, approval, root=root, left=left))
     else:
         _show(request, approval, root=root, left=left, commands=NextCommands(journal=journal))
 
 
-def _waiting(journal: Journal, run_id: str) -> Iterator[ApprovalRequest]:
-    """The run's own calls that wait, then those of runs that its calls have started."""
-    yield from consent.pending(journal, run_id)
-    for nested in nested_runs(journal, fold(journal.read(run_id)), only_open=True).values():
-        yield from _waiting(journal, nested)
-
-
 def _shown(journal: Journal, run_id: str, call: str) -> ApprovalRequest:
     """The one that is meant; ids are unique within a run only, and the run's own come first."""
-    fitting = [request for request in _waiting(journal, run_id) if request.call_id == call]
+    fitting = [request for request in consent.pending(journal, run_id) if request.call_id == call]
     own = [request for request in fitting if request.run_id == run_id]
     if len(fitting) > 1 and not own:
         runs = ", ".join(request.run_id for request in fitting)

@@ -5,14 +5,14 @@ Reading never creates a file. Deliberately not here: the journal itself (`wieldy
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import platformdirs
 
-from wieldy.core.errors import UsageError
+from wieldy.core.errors import JournalError, UsageError
 from wieldy.core.ports import Journal
 from wieldy.run.journal import is_url, open_journal
+from wieldy.run.state import fold
 
 
 def default_journal() -> Path:
@@ -62,17 +62,17 @@ def _existing(name: str | Path | None) -> str | Path:
     return file
 
 
-def find_run(run_ids: Iterable[str], wanted: str) -> str:
-    """The one run that `wanted` names: its id, the beginning of it, or `last`.
+def find_run(journal: Journal | None, wanted: str) -> str:
+    """The one run that `wanted` names: its id, the beginning of it, or `last`, which is no run within a run.
 
     Raises:
         UsageError: No run or more than one fits.
     """
-    known = list(run_ids)
-    if not known:
+    known = [] if journal is None else list(journal.run_ids())
+    if journal is None or not known:
         raise UsageError("The journal holds no run yet. Start one with `wieldy run`.")
     if wanted == "last":
-        return known[0]
+        return next((run_id for run_id in known if not _is_nested(journal, run_id)), known[0])
     if wanted in known:
         return wanted
     fitting = [run_id for run_id in known if run_id.startswith(wanted)]
@@ -82,3 +82,10 @@ def find_run(run_ids: Iterable[str], wanted: str) -> str:
         raise UsageError(f"No run's id begins with {wanted!r}. `wieldy runs` lists them.")
     some = ", ".join(fitting[:5]) + (", ..." if len(fitting) > 5 else "")
     raise UsageError(f"{len(fitting)} runs begin with {wanted!r}: {some}. Write more of the id.")
+
+
+def _is_nested(journal: Journal, run_id: str) -> bool:
+    try:
+        return fold(journal.read(run_id)[:1]).parent is not None
+    except JournalError:  # it cannot be read, which whoever wants to see it is told then
+        return False

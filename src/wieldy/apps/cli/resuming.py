@@ -17,7 +17,6 @@ from wieldy.apps.cli.facts import STOP_WORDS, used
 from wieldy.apps.cli.failures import note, telling_in_json
 from wieldy.apps.cli.journals import find_run, open_for_reading
 from wieldy.apps.cli.json_lines import print_json
-from wieldy.apps.cli.nested_runs import root_of
 from wieldy.apps.cli.recipe import Recipe
 from wieldy.apps.cli.session import Session
 from wieldy.apps.cli.terminal import out
@@ -25,6 +24,7 @@ from wieldy.apps.cli.untrusted import neutralise
 from wieldy.core.errors import UsageError
 from wieldy.core.events import RunResult
 from wieldy.run.journal import verify
+from wieldy.run.nested import root_of
 from wieldy.run.state import RunState, fold
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def go_on(run: str, changes: Changes, *, journal: str | None, json: bool) -> int
 def _entries(run: str, journal: str | None) -> Sequence[Entry]:
     """Those of the run that is meant, or of the one that has started it: a nested run goes on with its parent."""
     recorded = open_for_reading(journal)
-    run_id = find_run(recorded.run_ids() if recorded else (), run)
+    run_id = find_run(recorded, run)
     entries = recorded.read(run_id) if recorded else ()
     state = fold(entries)
     root = root_of(recorded, state) if recorded and state.status != "finished" else state

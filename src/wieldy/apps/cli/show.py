@@ -16,13 +16,13 @@ def show(run: RunArgument, *, journal: JournalOption = None, json: JsonOption = 
     """
     # The journal opens SQLite, and folding needs the run room; `wieldy --help` must not wait for them.
     from wieldy.apps.cli.journals import find_run, open_for_reading  # noqa: PLC0415
-    from wieldy.apps.cli.nested_runs import nested_runs  # noqa: PLC0415
     from wieldy.apps.cli.run_status import status_of  # noqa: PLC0415
     from wieldy.apps.cli.run_view import show_run  # noqa: PLC0415
+    from wieldy.run.nested import nested_runs  # noqa: PLC0415
     from wieldy.run.state import fold  # noqa: PLC0415
 
     recorded = open_for_reading(journal)
-    run_id = find_run(recorded.run_ids() if recorded else (), run)
+    run_id = find_run(recorded, run)
     entries = recorded.read(run_id) if recorded else ()
     if json:
         for entry in entries:

@@ -81,7 +81,7 @@ def check_run(run: str, journal: str | None, *, head: str | None, json: bool) ->
     if head is not None:
         raise UsageError("--head names an entry of the whole journal: leave RUN out.")
     recorded = open_for_reading(journal)
-    run_id = find_run(recorded.run_ids() if recorded else (), run)
+    run_id = find_run(recorded, run)
     findings: tuple[str, ...] = ()
     entries: Sequence[Entry] = ()
     try:

@@ -1,18 +1,24 @@
 """Which runs the calls of a run have started, and the other way round.
 
-Deliberately not here: starting them (`wieldy.agent`).
+A nested run has an id that is made from the key of its call: a second attempt at the call finds the run of the first,
+and goes on with it. Deliberately not here: starting them (`wieldy.agent`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from wieldy.run.state import CallState, RunState, fold
 
 if TYPE_CHECKING:
     from wieldy.core.ports import Journal
 
-ID_LENGTH = 16
+_ID_LENGTH: Final = 16
+
+
+def nested_run_id(idempotency_key: str) -> str:
+    """The id of the run that the call with this key starts."""
+    return idempotency_key[:_ID_LENGTH]
 
 
 def nested_runs(journal: Journal, state: RunState, *, only_open: bool = False) -> dict[str, str]:
@@ -37,8 +43,8 @@ def root_of(journal: Journal, state: RunState) -> RunState:
 def _nested(journal: Journal, state: RunState, call: CallState) -> str | None:
     if call.idempotency_key is None:
         return None
-    # A nested run has the beginning of its call's key for an id; its first entry says whether it is one.
-    entries = journal.read(call.idempotency_key[:ID_LENGTH])[:1]
+    # Any run might have that id; its first entry says whether it is the call's.
+    entries = journal.read(nested_run_id(call.idempotency_key))[:1]
     parent = fold(entries).parent if entries else None
     is_nested = parent is not None and (parent.run_id, parent.call_id) == (state.run_id, call.call.id)
     return entries[0].run_id if is_nested else None
