@@ -119,13 +119,13 @@ EVERYTHING = Plan(
 )
 
 STUBBORN = Plan(
-    name="stubborn, allowed",
+    name="stubborn and allowed",
     turns=((("send", "a"), ("pay", "b"), ("send_async", "c")), (("send_alone", "d"),)),
     is_stubborn=True,
 )
 
 REFUSED = Plan(
-    name="stubborn, refused",
+    name="stubborn and refused",
     turns=((("send", "a"), ("look_async", "b")), (("send_alone", "c"),)),
     is_stubborn=True,
     grant=False,
