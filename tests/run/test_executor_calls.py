@@ -34,16 +34,22 @@ EFFECTS: list[Any] = ["read", "idempotent", "keyed", "unsafe"]
 class Notes:
     """A recorder that remembers."""
 
+    left: frozenset[tuple[str, str]] = frozenset()
     told: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
+    certainly_undone: list[bool] = field(default_factory=list[bool])
     outcomes: dict[str, Outcome] = field(default_factory=dict[str, Outcome])
     late_outcomes: dict[str, Outcome] = field(default_factory=dict[str, Outcome])
     heard_late: anyio.Event = field(default_factory=anyio.Event)
 
+    def may_start(self, step: Step) -> bool:
+        return (step.call.id, step.tool.name) not in self.left
+
     def start(self, steps: Sequence[Step]) -> None:
         self.told.append(("start", *((step.call.id, step.call.name, step.context.attempt) for step in steps)))
 
-    def retry(self, step: Step, error: ModelVisibleError, *, wait_s: float) -> None:
+    def retry(self, step: Step, error: ModelVisibleError, *, wait_s: float, nothing_done: bool) -> None:
         self.told.append(("retry", step.call.name, step.context.attempt, str(error), wait_s))
+        self.certainly_undone.append(nothing_done)
 
     def progress(self, step: Step, message: str, fraction: float | None) -> None:
         self.told.append(("progress", step.call.id, message, fraction))
@@ -163,6 +169,78 @@ async def test_an_effect_that_certainly_did_not_take_place_is_tried_again() -> N
     given_up = await carried_out(step(failing(*[flaky(nothing_done=True)] * 3, effect="unsafe")))
     outcome = given_up.outcomes["c1"]
     assert (outcome.is_unknown, outcome.result.content) == (False, "The service is busy. It was tried 3 times.")
+
+
+@pytest.mark.parametrize(
+    ("effect", "error", "expected"),
+    [
+        ("read", flaky(), True),
+        ("idempotent", flaky(), False),
+        ("keyed", ConnectionError(), False),
+        ("keyed", flaky(nothing_done=True), True),
+        ("unsafe", flaky(nothing_done=True), True),
+    ],
+)
+async def test_the_recorder_hears_whether_a_failed_attempt_certainly_had_no_effect(
+    effect: Any, error: Exception, expected: bool
+) -> None:
+    notes = await carried_out(step(failing(error, None, effect=effect)))
+    assert notes.certainly_undone == [expected]
+
+
+async def test_a_fallback_takes_over_only_from_an_attempt_that_certainly_had_no_effect() -> None:
+    other = failing(None, name="other")
+    notes = await carried_out(step(failing(flaky(nothing_done=True), effect="unsafe", retries=0), fallback=other))
+    assert (notes.certainly_undone, notes.outcomes["c1"].answered_by) == ([True], "other")
+
+
+# What may not start now
+
+
+async def test_a_call_that_may_not_start_is_left_and_with_it_those_that_wait_for_it() -> None:
+    ran: list[str] = []
+
+    @tool(effect="unsafe")
+    async def do(word: str) -> str:
+        """Does it."""
+        ran.append(word)
+        return word
+
+    notes = Notes(left=frozenset({("c2", "do")}))
+    steps = [step(do, call_id, word=call_id) for call_id in ("c1", "c2", "c3", "c4")]
+    await carried_out(*steps, waits=[(), (), (1,), (0,)], notes=notes)
+    assert ran == ["c1", "c4"]
+    assert set(notes.outcomes) == {"c1", "c4"}
+    assert ("c2", "do", 1) not in notes.starts
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_nothing_is_recorded_where_no_call_may_start(count: int) -> None:
+    steps = [step(failing(), f"c{index}") for index in range(count)]
+    notes = await carried_out(*steps, notes=Notes(left=frozenset((each.call.id, "work") for each in steps)))
+    assert notes.told == []
+
+
+async def test_whether_a_call_may_start_is_asked_when_those_before_it_have_ended() -> None:
+    class Asked(Notes):
+        def may_start(self, step: Step) -> bool:
+            self.told.append(("may start", step.call.id))
+            return True
+
+    notes = await carried_out(step(failing(None)), step(failing(None), "c2"), waits=[(), (0,)], notes=Asked())
+    assert [(told[0], told[1]) for told in notes.told if told[0] != "start"] == [
+        ("may start", "c1"),
+        ("end", "c1"),
+        ("may start", "c2"),
+        ("end", "c2"),
+    ]
+
+
+async def test_a_fallback_that_may_not_start_does_not_take_over() -> None:
+    broken, other = failing(ToolError("It is broken.")), failing(None, name="other")
+    notes = await carried_out(step(broken, fallback=other), notes=Notes(left=frozenset({("c1", "other")})))
+    assert notes.outcomes["c1"].result.content == "It is broken."
+    assert (notes.times("start"), notes.times("retry")) == (1, 0)
 
 
 @pytest.mark.parametrize(("retries", "attempts"), [(0, 1), (1, 2), (5, 6)])
@@ -734,7 +812,7 @@ class Broken(Notes):
         for each in steps:
             self._write("start", each)
 
-    def retry(self, step: Step, error: ModelVisibleError, *, wait_s: float) -> None:
+    def retry(self, step: Step, error: ModelVisibleError, *, wait_s: float, nothing_done: bool) -> None:
         self._write("retry", step)
 
     def end(self, step: Step, outcome: Outcome) -> None:

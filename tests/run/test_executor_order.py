@@ -130,6 +130,9 @@ class Ends:
         self.started: list[str] = []
         self.contents: dict[str, str] = {}
 
+    def may_start(self, step: Step) -> bool:
+        return True
+
     def start(self, steps: Sequence[Step]) -> None:
         self.started += [step.call.id for step in steps]
 
@@ -138,7 +141,7 @@ class Ends:
         assert step.call.id not in self.contents, "ended twice"
         self.contents[step.call.id] = outcome.result.content
 
-    def retry(self, step: Step, error: ModelVisibleError, *, wait_s: float) -> None:
+    def retry(self, step: Step, error: ModelVisibleError, *, wait_s: float, nothing_done: bool) -> None:
         raise AssertionError("there is nothing to try again")
 
     def progress(self, step: Step, message: str, fraction: float | None) -> None:

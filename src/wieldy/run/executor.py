@@ -45,7 +45,7 @@ async def execute(  # noqa: PLR0913 - all but two are given by name
     deadline: float | None = None,
     random: Callable[[], float] = chances.random,
 ) -> None:
-    """Every step has been run to its one outcome, each after those that `waits` names for it, or it rests.
+    """Every step has been run to its one outcome, each after those that `waits` names for it, or it rests or is left.
 
     Calls that may start at the same moment are recorded together, and before the code of any of them runs.
 
@@ -79,7 +79,7 @@ async def execute(  # noqa: PLR0913 - all but two are given by name
 
 
 class _Execution:
-    """The calls of one turn. Every one is blocked, ready, running, ended or resting.
+    """The calls of one turn. Every one is blocked, ready, running, ended, resting, or left for another time.
 
     The tasks are asyncio's own, which cost a quarter of anyio's. Each has a cancel scope, so that it is stopped as
     anyio stops: shielded code is let finish, and code that swallows a cancellation meets the next one. A call that is
@@ -145,7 +145,7 @@ class _Execution:
             index = heapq.heappop(self._ready)
             if self._means.on.is_over:
                 self._finish(index, self._too_late(index))
-            else:
+            elif self._recorder.may_start(self._steps[index]):
                 chosen.append(index)
         if chosen:
             self._recorder.start([self._steps[index] for index in chosen])

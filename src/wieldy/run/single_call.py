@@ -77,7 +77,7 @@ class SingleCall:
         if ending is None:
             ending = await self._try()
         while ending.error is not None and (fallback := self._fallback_after(ending)) is not None:
-            self._fail_attempt(ending.error, wait_s=0.0)
+            self._fail_attempt(ending.error, wait_s=0.0, nothing_done=True)
             self._begin(fallback)
             ending = await self._try()
         if ending.error is not None:
@@ -101,7 +101,7 @@ class SingleCall:
             )
             if wait_s is None or wait_s >= on.left_s():
                 return self._give_up(ending, error, failures)
-            self._fail_attempt(error, wait_s=wait_s)
+            self._fail_attempt(error, wait_s=wait_s, nothing_done=self._had_no_effect(ending))
             await self._means.sleep(wait_s)
             if on.is_over:
                 return self._give_up(ending, error, failures)
@@ -122,8 +122,9 @@ class SingleCall:
             saying.close()
             self._charge(saying.take_usage())
 
-    def _fail_attempt(self, error: ModelVisibleError, *, wait_s: float) -> None:
-        self._means.recorder.retry(self._step, _masked(error, self._means.shaper), wait_s=wait_s)
+    def _fail_attempt(self, error: ModelVisibleError, *, wait_s: float, nothing_done: bool) -> None:
+        masked = _masked(error, self._means.shaper)
+        self._means.recorder.retry(self._step, masked, wait_s=wait_s, nothing_done=nothing_done)
 
     def _begin(self, step: Step) -> None:
         # Numbered through, also where a fallback takes over: an attempt's number is its name in the record.
@@ -136,9 +137,10 @@ class SingleCall:
             self._usage = usage if self._usage is None else self._usage + usage
 
     def _fallback_after(self, ending: Ending) -> Step | None:
-        if ending.is_over or self._means.on.is_over:
+        fallback = self._step.fallback
+        if fallback is None or ending.is_over or self._means.on.is_over or not self._had_no_effect(ending):
             return None
-        return self._step.fallback if self._had_no_effect(ending) else None
+        return fallback if self._means.recorder.may_start(fallback) else None
 
     def _had_no_effect(self, ending: Ending) -> bool:
         return self._step.tool.effect == "read" or ending.nothing_done
