@@ -7,8 +7,10 @@ run is in `run.loop`. Deliberately not here: anything that a run remembers; that
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
@@ -16,21 +18,23 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import anyio
 
 from wieldy.core.context import Context
-from wieldy.core.errors import RunError, ToolError, UsageError
+from wieldy.core.errors import RunError, UsageError
 from wieldy.core.history import check_history
 from wieldy.core.limits import Limits
 from wieldy.core.messages import Message, messages_from
 from wieldy.run import consent
-from wieldy.run.budget import check_limits, tighter
+from wieldy.run.budget import check_limits
 from wieldy.run.events import events_of
 from wieldy.run.guided import Guided, GuidedModel
 from wieldy.run.journal import MemoryJournal, open_journal
 from wieldy.run.loop import Emit, RunRequest, new_run_id, nothing, resume, run
-from wieldy.run.nested import nested_run_id
+from wieldy.run.nested import RunStoppedError, nested_run_id, stopped_by, used_for
 from wieldy.run.outcomes import Rest
 from wieldy.run.policy import Approver, Policy, allow_all
 from wieldy.run.prices import PRICES, Prices, check_prices
 from wieldy.run.results import ResultRules, check_secrets
+from wieldy.run.results.masks import Mask
+from wieldy.run.secrecy import conceal, together
 from wieldy.run.state import Parent
 from wieldy.tools import Tool, Toolset, tool, tools_from
 from wieldy.tools.present import Sourced
@@ -115,6 +119,7 @@ class Agent:
         self._principal = principal
         self._secrets = dict(secrets or {})
         check_secrets(self._secrets)
+        self._mask = Mask(self._secrets)
         self._results = results
         self._prices = PRICES if prices is None else {**PRICES, **prices}
         check_prices(self._prices)
@@ -203,7 +208,7 @@ class Agent:
             UsageError: The journal has no such run.
             JournalError: The journal cannot be read or written, or was changed.
         """
-        return consent.answer(self.journal, run_id, call_id, is_granted=True, by=by, digest=digest)
+        return consent.answer(self.journal, run_id, call_id, is_granted=True, by=self._masked(by), digest=digest)
 
     def deny(self, run_id: str, call_id: str, *, by: str, reason: str = "") -> Approval:
         """The call must not run, and the model is told why when the run is resumed.
@@ -211,47 +216,76 @@ class Agent:
         Raises:
             ApprovalError, UsageError, JournalError: As `approve`.
         """
-        return consent.answer(self.journal, run_id, call_id, is_granted=False, by=by, reason=reason)
+        said = self._masked(reason)
+        return consent.answer(self.journal, run_id, call_id, is_granted=False, by=self._masked(by), reason=said)
+
+    def _masked(self, text: str) -> str:
+        # Not every program is checked for its types; who reads the text says what is wrong with it.
+        return self._mask.text(text) if isinstance(text, str) else text  # pyright: ignore[reportUnnecessaryIsInstance]
 
     def as_tool(self, name: str, description: str) -> Tool:
         """A tool whose call is a run of this agent; its one argument is the prompt, its result the answer.
 
-        The nested run is recorded beside the one that started it, keeps what is left of its limits, acts on behalf of
-        the same principal and counts towards its usage. If the program dies, it is resumed with it.
+        The nested run is recorded beside the one that started it, is kept to what is left of its limits at each
+        moment, acts on behalf of the same principal, counts towards its usage as it goes, and keeps its secrets out of
+        the record without having them. If the program dies, it is resumed with it.
         """
         reads_only = all(each.effect == "read" for each in self.toolset.tools)
 
         async def nested(prompt: str, ctx: Context) -> object:
             return await self._nested(name, prompt, ctx)
 
-        declare = tool(name=name, description=description, effect="read" if reads_only else "keyed")
+        # A second attempt is for another process: in this one it would charge again what the first one has charged.
+        declare = tool(name=name, description=description, effect="read" if reads_only else "keyed", retries=0)
         return declare(nested)
 
     async def _nested(self, name: str, prompt: str, ctx: Context) -> object:
+        try:
+            result = await self._run_within(ctx, prompt)
+        except RunError as error:
+            conceal(error, self._mask_within(ctx).text)
+            raise stopped_by(name, error) from error
+        except Exception as error:
+            # What a tool's code raises is written down by the run around it, which does not know the secrets here.
+            told = self._mask_within(ctx).text("".join(traceback.format_exception(error)))
+            raise RuntimeError(told) from None
+        if result.stop_reason == "waiting_for_approval":
+            return Rest(waiting=result.waiting)
+        if not result.text and result.stop_reason not in ("answered", "finished"):
+            raise RunStoppedError(
+                f"`{name}` ended without an answer ({result.stop_reason}). Answer from what is known."
+            )
+        # What the nested run read may have shaped its answer, and what it was asked.
+        return Sourced(result.text, source=name, trust="untrusted" if result.is_tainted else "trusted")
+
+    def _mask_within(self, ctx: Context) -> Mask:
+        return Mask(together(self._secrets, together(ctx.secrets, ctx.masked)))
+
+    async def _run_within(self, ctx: Context, prompt: str) -> RunResult:
         journal = self.journal if ctx.journal is None else ctx.journal
         # The same for every attempt at this call, so that a second one goes on where the first was stopped.
         run_id = nested_run_id(ctx.idempotency_key)
-        is_begun = bool(journal.read(run_id))
+        parent = Parent(run_id=ctx.run_id, call_id=ctx.call_id)
+        entries = journal.read(run_id)
+        if entries:
+            ctx.charge(used_for(parent, entries))
         async with AsyncExitStack() as opened:
             request = await self._open(
                 opened,
-                journal=journal,
                 run_id=run_id,
-                messages=() if is_begun else self._messages(prompt),
-                limits=tighter(self.limits, ctx.limits),
+                messages=() if entries else self._messages(prompt),
                 principal=self._principal if ctx.principal is None else ctx.principal,
-                parent=Parent(run_id=ctx.run_id, call_id=ctx.call_id),
                 is_tainted=ctx.is_tainted,
             )
-            try:
-                result = await (resume(request) if is_begun else run(request))
-            except RunError as error:
-                raise ToolError(f"`{name}` could not go on: {error}") from error
-        ctx.charge(result.usage)
-        if result.stop_reason == "waiting_for_approval":
-            return Rest(waiting=result.waiting)
-        # What the nested run read may have shaped its answer, and what it was asked.
-        return Sourced(result.text, source=name, trust="untrusted" if result.is_tainted else "trusted")
+            within = replace(
+                request,
+                journal=journal,
+                parent=parent,
+                masked=together(ctx.secrets, ctx.masked),
+                around=ctx.limits_left,
+                charge=ctx.charge,
+            )
+            return await (resume(within) if entries else run(within))
 
     async def _run(self, messages: tuple[Message, ...], emit: Emit) -> RunResult:
         async with AsyncExitStack() as opened:
@@ -267,10 +301,7 @@ class Agent:
         *,
         messages: tuple[Message, ...] = (),
         run_id: str | None = None,
-        journal: Journal | None = None,
-        limits: Limits | None = None,
         principal: Principal | None = None,
-        parent: Parent | None = None,
         is_tainted: bool = False,
     ) -> RunRequest:
         # Connections that a model or a toolset keeps are opened once for the whole run.
@@ -280,9 +311,9 @@ class Agent:
         return RunRequest(
             model=self.model,
             toolset=self.toolset,
-            journal=self.journal if journal is None else journal,
+            journal=self.journal,
             messages=messages,
-            limits=self.limits if limits is None else limits,
+            limits=self.limits,
             policy=self._policy,
             approver=self._approver,
             principal=self._principal if principal is None else principal,
@@ -290,7 +321,6 @@ class Agent:
             results=self._results,
             prices=self._prices,
             finish=self._finish,
-            parent=parent,
             is_tainted=is_tainted,
             metadata=self._metadata,
             run_id=new_run_id() if run_id is None else run_id,

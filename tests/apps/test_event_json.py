@@ -112,6 +112,7 @@ def test_a_run_that_ended_waits_for_nothing_and_tells_its_cost() -> None:
             "cached_input_tokens": 0,
             "output_tokens": 0,
             "requests": 1,
+            "calls": 0,
             "cost_usd": None,
         },
     }

@@ -81,6 +81,7 @@ def test_json_is_one_event_per_line_and_what_tools_print_goes_elsewhere(
         "cached_input_tokens": 0,
         "output_tokens": 6,
         "requests": 2,
+        "calls": 2,
         "cost_usd": None,
     }
 

@@ -56,11 +56,11 @@ def test_a_message_comes_back_from_a_journal_as_it_was(message: Message) -> None
     assert message_from_json(entry.data) == message
 
 
-@given(result=results, counts=st.tuples(*[st.integers(0)] * 3))
+@given(result=results, counts=st.tuples(*[st.integers(0)] * 4))
 def test_a_result_and_a_usage_come_back_from_a_journal_as_they_were(
-    result: ToolResult, counts: tuple[int, int, int]
+    result: ToolResult, counts: tuple[int, int, int, int]
 ) -> None:
-    usage = Usage(input_tokens=counts[0], output_tokens=counts[1], requests=counts[2])
+    usage = Usage(input_tokens=counts[0], output_tokens=counts[1], requests=counts[2], calls=counts[3])
     journal = MemoryJournal()
     assert result_from_json(journal.append("r", Draft("k", result_to_json(result)))[0].data) == result
     assert usage_from_json(journal.append("r", Draft("k", usage_to_json(usage)))[0].data) == usage

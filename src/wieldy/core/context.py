@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from wieldy.core.errors import UsageError
-from wieldy.core.limits import Limits, Usage
+from wieldy.core.limits import Limits, Usage, usable
 
 if TYPE_CHECKING:
     from wieldy.core.ports import Journal
@@ -24,7 +24,8 @@ def _say_nothing(message: str, fraction: float | None) -> None:
     del message, fraction
 
 
-def _charge_nobody(usage: Usage) -> None:
+def charge_nobody(usage: Usage) -> None:
+    """For work that nobody pays for."""
     del usage
 
 
@@ -40,9 +41,10 @@ class Context:
         attempt: Counts from 1.
         principal: On whose behalf the run acts, if that was said.
         is_tainted: Whether the model had read something from an untrusted source when it asked for this call.
-        limits: What is left of the run's limits, for work that this call starts.
         journal: Where the run is recorded, for runs that this call starts; None outside a run.
         secrets: By name; none is ever shown to the model or recorded.
+        masked: Secrets of the runs around this one; kept out of the record as well, and for no tool to use.
+        limits_left: What is left of the run's limits, below 0 where something is overdrawn.
     """
 
     run_id: str
@@ -52,11 +54,17 @@ class Context:
     attempt: int = 1
     principal: Principal | None = None
     is_tainted: bool = False
-    limits: Limits = field(default_factory=Limits)
     journal: Journal | None = None
     secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    masked: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    limits_left: Callable[[], Limits] = field(default=Limits, repr=False)
     on_progress: Progress = field(default=_say_nothing, repr=False)
-    on_charge: Charge = field(default=_charge_nobody, repr=False)
+    on_charge: Charge = field(default=charge_nobody, repr=False)
+
+    @property
+    def limits(self) -> Limits:
+        """What is left of the run's limits at this moment, for work that this call starts."""
+        return usable(self.limits_left())
 
     def progress(self, message: str = "", *, fraction: float | None = None) -> None:
         """Those who watch the run see how far this call is; callable from any thread.

@@ -5,8 +5,10 @@ Reaching a limit is a named outcome (`StopReason`), never an exception.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, TypeVar
+
+_Number = TypeVar("_Number", int, float)
 
 StopReason: TypeAlias = Literal[
     "answered",
@@ -29,10 +31,14 @@ decide on a call, and the run can be resumed then. All others: it was told to an
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How far a run may go; None means no limit of that kind. Nested runs count.
+    """How far a run may go; None means no limit of that kind.
+
+    Runs that its calls start count as they go, and each is kept to what is left at that moment, however many go on at
+    once. Tokens, cost and calls are counted when a reply has come, so what goes beyond a limit is at most one reply of
+    each run that is under way; a run within another makes no last answer once nothing is left.
 
     Attributes:
-        turns: Model replies that may call tools; the last answer is not counted.
+        turns: Model replies that may call tools; the last answer is not counted. Every run within it may have as many.
         calls: Calls of the whole run.
         output_tokens: Tokens that the model may generate over the whole run, the last answer included.
         total_tokens: Tokens read and generated over the whole run; checked between turns.
@@ -51,14 +57,31 @@ class Limits:
     repeats: int = 3
 
 
+def usable(left: Limits) -> Limits:
+    """What is left of limits as limits that a run can be given: something may be overdrawn, and a run needs a token."""
+    return replace(
+        left,
+        calls=_at_least(left.calls, 0),
+        output_tokens=_at_least(left.output_tokens, 1),
+        total_tokens=_at_least(left.total_tokens, 1),
+        cost_usd=_at_least(left.cost_usd, 0.0),
+        wall_time_s=_at_least(left.wall_time_s, 0.0),
+    )
+
+
+def _at_least(value: _Number | None, least: _Number) -> _Number | None:
+    return None if value is None else max(least, value)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What was used, in tokens and requests to the model; `+` adds.
+    """What was used, in tokens, requests to the model and calls; `+` adds.
 
     Attributes:
         input_tokens: Read by the model, cached ones included.
         cached_input_tokens: Those of them that the provider had cached, which it may charge less for.
         cost_usd: In US dollars; None where a request was made whose price is not known.
+        calls: That models asked for, whatever became of them.
     """
 
     input_tokens: int = 0
@@ -66,6 +89,7 @@ class Usage:
     requests: int = 0
     cached_input_tokens: int = 0
     cost_usd: float | None = None
+    calls: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -74,6 +98,7 @@ class Usage:
             requests=self.requests + other.requests,
             cached_input_tokens=self.cached_input_tokens + other.cached_input_tokens,
             cost_usd=_sum_of_costs(self, other),
+            calls=self.calls + other.calls,
         )
 
 

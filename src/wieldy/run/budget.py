@@ -24,13 +24,17 @@ RESERVED_ANSWER_S: Final = 30.0
 
 
 class Spent(Struct, frozen=True, kw_only=True):
-    """What a run has used up to now."""
+    """What a run has used up to now, runs within it included."""
 
     turns: int
-    calls: int
     usage: Usage
     elapsed_s: float
     repeats: int
+
+    @property
+    def calls(self) -> int:
+        """Calls that models asked for."""
+        return self.usage.calls
 
 
 def check_limits(limits: Limits) -> None:
@@ -114,18 +118,45 @@ def calls_left(limits: Limits, calls: int) -> float:
 
 
 def left_of(limits: Limits, spent: Spent) -> Limits:
-    """What is left for a run within this run, which may use all of it but for what the last answer here needs."""
+    """What is left for a run within this run, which may use all of it but for what the last answer here needs.
+
+    It is below 0 where more was used than there was.
+    """
     if _are_open(limits):
         return limits
-    tokens, seconds = tokens_for_turn(limits, spent), seconds_for_turn(limits, spent)
     return replace(
         limits,
-        calls=None if limits.calls is None else max(0, limits.calls - spent.calls),
-        output_tokens=None if tokens is None else max(1, tokens),
-        total_tokens=None if limits.total_tokens is None else max(1, limits.total_tokens - _total(spent.usage)),
-        cost_usd=None if limits.cost_usd is None else max(0.0, limits.cost_usd - _cost(spent.usage)),
-        wall_time_s=None if seconds is None else max(0.0, seconds),
+        calls=None if limits.calls is None else limits.calls - spent.calls,
+        output_tokens=tokens_for_turn(limits, spent),
+        total_tokens=None if limits.total_tokens is None else limits.total_tokens - _total(spent.usage),
+        cost_usd=None if limits.cost_usd is None else limits.cost_usd - _cost(spent.usage),
+        wall_time_s=seconds_for_turn(limits, spent),
     )
+
+
+def kept_within(limits: Limits, spent: Spent, left: Limits) -> Limits:
+    """The limits of a run that has its own, and from here on no more than what is left of those around it."""
+    if _are_open(left):
+        return tighter(limits, left)
+    # A cost that is not known has reached every limit, whatever is added to it.
+    cost = spent.usage.cost_usd or 0.0
+    return tighter(
+        limits,
+        replace(
+            left,
+            calls=None if left.calls is None else left.calls + spent.calls,
+            output_tokens=None if left.output_tokens is None else left.output_tokens + spent.usage.output_tokens,
+            total_tokens=None if left.total_tokens is None else left.total_tokens + _total(spent.usage),
+            cost_usd=None if left.cost_usd is None else left.cost_usd + cost,
+            wall_time_s=None if left.wall_time_s is None else left.wall_time_s + spent.elapsed_s,
+        ),
+    )
+
+
+def is_used_up(left: Limits) -> bool:
+    """Whether what is left is not enough for another reply of any kind."""
+    amounts = (left.output_tokens, left.total_tokens, left.cost_usd, left.wall_time_s)
+    return any(amount is not None and amount <= 0 for amount in amounts)
 
 
 def _are_open(limits: Limits) -> bool:

@@ -62,8 +62,9 @@ def answer(
         UsageError: There is no such run.
         JournalError: The journal cannot be read or written, or was changed.
     """
-    if not by.strip():
-        raise UsageError("Expected the name of who decides, found none.")
+    # Not every program is checked for its types.
+    if not isinstance(by, str) or not by.strip():  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"Expected the name of who decides, found {by!r}.")
     while True:
         known = _read(journal, run_id)
         request = _waiting(known.state(), call_id)

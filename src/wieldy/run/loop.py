@@ -18,7 +18,7 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from wieldy.core.approvals import ApprovalRequest
+from wieldy.core.context import Charge, charge_nobody
 from wieldy.core.errors import (
     JournalConflictError,
     JournalError,
@@ -33,10 +34,12 @@ from wieldy.core.errors import (
     UsageError,
 )
 from wieldy.core.events import CallStarted, RunEvent, RunFinished, RunResult, RunStarted
-from wieldy.core.limits import Limits, Usage
+from wieldy.core.limits import Limits, Usage, usable
 from wieldy.core.ports import Draft, ModelRequest
+from wieldy.run.allowance import Allowance
 from wieldy.run.brake import Brake
-from wieldy.run.budget import Spent, calls_left, check_limits, left_of, seconds_for_turn
+from wieldy.run.budget import calls_left, check_limits, tighter
+from wieldy.run.charges import Charges
 from wieldy.run.dealing import Dealing
 from wieldy.run.executor import first_of
 from wieldy.run.journal import kinds, read_run
@@ -50,19 +53,18 @@ from wieldy.run.recording import Emit, Recording
 from wieldy.run.records import definition_to_json, limits_to_json, message_to_json
 from wieldy.run.replies import CallNumbers, adopt, ask
 from wieldy.run.results import ResultRules, Shaper
+from wieldy.run.secrecy import MaskedDeltas, concealing, secrecy_of, together
 from wieldy.run.state import Parent, RunState
 
 if TYPE_CHECKING:
+    from wieldy.core.calls import ToolDefinition
     from wieldy.core.json import JsonObject
     from wieldy.core.limits import StopReason
     from wieldy.core.messages import Message
-    from wieldy.core.ports import Journal, Lease, Model
+    from wieldy.core.ports import Journal, Lease, Model, ModelReply
     from wieldy.core.principals import Principal
+    from wieldy.run.secrecy import Secrecy
     from wieldy.tools import Toolset
-
-_RECORDED = (
-    "You asked exactly this before and nothing was changed since: this is the result of that call. Go on from it."
-)
 
 
 def new_run_id() -> str:
@@ -79,7 +81,11 @@ class RunRequest:
             that is resumed: what it started from is in its journal.
         toolset: Entered for as long as the run goes on.
         approver: Asked at once where the policy wants a person's consent; without one the run waits.
+        secrets: By name, for tools to take.
+        masked: Secrets of the runs around this one: for no tool to take, and masked as well.
         finish: Whether the model may end the run by calling `finish`.
+        around: What is left of the limits of the run around this one, at any moment; None if there is none.
+        charge: Told what the run uses as it goes, runs within it included.
         is_tainted: Whether strangers may have shaped what the run starts from.
         clock: Seconds that only grow, for limits and durations.
         now: Seconds since the epoch, for what expires.
@@ -95,10 +101,13 @@ class RunRequest:
     approver: Approver | None = None
     principal: Principal | None = None
     secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    masked: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     results: ResultRules = field(default_factory=ResultRules)
     prices: Prices = field(default_factory=lambda: PRICES)
     finish: bool = False
     parent: Parent | None = None
+    around: Callable[[], Limits] | None = None
+    charge: Charge = charge_nobody
     is_tainted: bool = False
     metadata: JsonObject | None = None
     clock: Callable[[], float] = time.monotonic
@@ -120,9 +129,11 @@ async def run(request: RunRequest, emit: Emit = nothing) -> RunResult:
         UsageError: The limits cannot be kept, or the run id is taken.
     """
     _check(request)
-    lease = request.journal.lease(request.run_id)
-    recording = Recording(run_id=request.run_id, journal=request.journal, emit=emit)
-    return await _Run(request, recording, emit).carry_out(lease, is_new=True)
+    secrecy = secrecy_of(request.secrets, request.masked, request.toolset.tools)
+    with concealing(secrecy):
+        lease = request.journal.lease(request.run_id)
+        recording = Recording(run_id=request.run_id, journal=request.journal, emit=emit, secrecy=secrecy)
+        return await _Run(request, recording, emit, secrecy).carry_out(lease, is_new=True)
 
 
 async def resume(request: RunRequest, emit: Emit = nothing) -> RunResult:
@@ -135,31 +146,45 @@ async def resume(request: RunRequest, emit: Emit = nothing) -> RunResult:
         UsageError: There is no such run.
     """
     _check(request)
-    lease = request.journal.lease(request.run_id)
-    try:
-        entries = read_run(request.journal, request.run_id)
-        recording = Recording(run_id=request.run_id, journal=request.journal, emit=emit, entries=entries)
-        state = recording.known.state()
-        running = _Run(request, recording, emit)
-    except BaseException:
-        _release(lease)
-        raise
-    if state.status == "finished":
-        _release(lease)
-        return running.tell(state)
-    return await running.carry_out(lease, is_new=False)
+    secrecy = secrecy_of(request.secrets, request.masked, request.toolset.tools)
+    with concealing(secrecy):
+        lease = request.journal.lease(request.run_id)
+        try:
+            entries = read_run(request.journal, request.run_id)
+            recording = Recording(
+                run_id=request.run_id, journal=request.journal, emit=emit, entries=entries, secrecy=secrecy
+            )
+            state = recording.known.state()
+            running = _Run(request, recording, emit, secrecy)
+        except BaseException:
+            _release(lease)
+            raise
+        if state.status == "finished":
+            _release(lease)
+            return running.tell(state)
+        return await running.carry_out(lease, is_new=False)
 
 
 class _Run:
     """One run in progress. What it knows is the fold of what was written."""
 
-    def __init__(self, request: RunRequest, recording: Recording, emit: Emit) -> None:
+    def __init__(self, request: RunRequest, recording: Recording, emit: Emit, secrecy: Secrecy | None) -> None:
         self._request = request
+        self._secrecy = secrecy
         self._recording = recording
         self._emit = emit
         self._known = recording.known
         self._brake = Brake()
-        self._shaper = Shaper(rules=request.results, secrets=request.secrets)
+        self._charges = Charges(self._known, request.charge)
+        self._allowance = Allowance(
+            own=request.limits,
+            around=request.around,
+            known=self._known,
+            charges=self._charges,
+            brake=self._brake,
+            clock=request.clock,
+        )
+        self._shaper = Shaper(rules=request.results, secrets=together(request.secrets, request.masked))
         self._offer = Offer(
             request.toolset.tools, self._known, finish=request.finish, page_bytes=request.results.limit_bytes
         )
@@ -175,7 +200,9 @@ class _Run:
                 journal=request.journal,
                 principal=request.principal,
                 secrets=request.secrets,
-                limits_left=lambda: left_of(request.limits, self._spent()),
+                masked=request.masked,
+                charges=self._charges,
+                limits_left=self._allowance.left,
                 now=request.now,
             ),
             brake=self._brake,
@@ -188,7 +215,6 @@ class _Run:
         # Looked up once: a table has hundreds of names.
         price = price_of(request.prices, request.model.name)
         self._prices: Prices = {} if price is None else {request.model.name: price}
-        self._started = request.clock()
 
     async def carry_out(self, lease: Lease, *, is_new: bool) -> RunResult:
         """From the first entry to the last."""
@@ -213,8 +239,8 @@ class _Run:
         data: JsonObject = {
             "model": request.model.name,
             "messages": [message_to_json(message) for message in request.messages],
-            "tools": [definition_to_json(definition) for definition in self._offer.definitions],
-            "limits": limits_to_json(request.limits),
+            "tools": [definition_to_json(definition) for definition in self._definitions()],
+            "limits": limits_to_json(usable(self._allowance.limits(self._allowance.spent()))),
             "journal_head": request.journal.head(),
         }
         if request.principal is not None:
@@ -222,7 +248,7 @@ class _Run:
         if request.is_tainted:
             data["is_tainted"] = True
         if request.parent is not None:
-            data["parent"] = {"run_id": request.parent.run_id, "call_id": request.parent.call_id}
+            data["parent"] = asdict(request.parent)
         if request.metadata:
             data["metadata"] = request.metadata
         try:
@@ -232,20 +258,23 @@ class _Run:
                 f"Expected a run id that no run has, found {request.run_id!r}: that run has entries already. To go on "
                 "with it, resume it."
             ) from error
-        self._emit(RunStarted(run_id=request.run_id, model=request.model.name))
+        self._emit(RunStarted(run_id=request.run_id, model=self._shaper.mask(request.model.name)))
 
     def _go_on(self) -> None:
+        request = self._request
         data: JsonObject = {
-            "by": self._request.journal.holder(self._request.run_id),
-            "limits": limits_to_json(self._request.limits),
+            "by": request.journal.holder(request.run_id),
+            "limits": limits_to_json(usable(self._allowance.limits(self._allowance.spent()))),
         }
+        if request.parent is not None:
+            data["parent"] = asdict(request.parent)
         self._recording.write(Draft(kinds.RUN_RESUMED, data))
         for _, calls in groupby(self._known.calls.values(), key=lambda call: call.turn):
             turn = list(calls)
             if all(call.result is not None for call in turn):
                 self._brake.observe(turn)
         self._offer.update()
-        self._emit(RunStarted(run_id=self._request.run_id, model=self._request.model.name))
+        self._emit(RunStarted(run_id=request.run_id, model=self._shaper.mask(request.model.name)))
         for call_id in self._known.unanswered:  # whoever watches only from here hears of them as well
             self._emit(CallStarted(call=self._known.calls[call_id].call))
 
@@ -253,15 +282,16 @@ class _Run:
         """Step after step, until there is an answer or somebody must decide."""
         while True:
             self._late.check()
-            spent = self._spent()
-            match next_step(self._known, self._request.limits, spent):
+            spent = self._allowance.spent()
+            limits = self._allowance.limits(spent)
+            match next_step(self._known, limits, spent, may_conclude=self._allowance.may_conclude):
                 case AskModel() as step:
                     await self._ask(step)
                 case DealWithCalls(may_run=False):
                     self._dealing.refuse()
                 case DealWithCalls():
-                    allowed = calls_left(self._request.limits, spent.calls - len(self._known.turn()))
-                    waiting = await self._dealing.deal(allowed=allowed, seconds=self._seconds)
+                    allowed = calls_left(limits, spent.calls - len(self._known.turn()))
+                    waiting = await self._dealing.deal(allowed=allowed, seconds=self._allowance.seconds)
                     if waiting:
                         return self._pause(waiting)
                     self._offer.update()
@@ -277,24 +307,39 @@ class _Run:
         self._recording.ask_model(step)
         request = ModelRequest(
             messages=self._known.messages,
-            tools=self._offer.definitions,
+            tools=self._definitions(),
             tool_choice=step.choice,
             max_output_tokens=step.max_output_tokens,
         )
-        model = self._request.model
+        reply = None
         if step.seconds is None:
-            reply = await ask(model, request, emit=self._emit)
+            reply = await self._answer(request)
         else:
-            reply = None
             with anyio.move_on_after(step.seconds):
-                reply = await ask(model, request, emit=self._emit)
-            if reply is None:
-                return
+                reply = await self._answer(request)
+        if reply is None:
+            return
+        name = self._request.model.name
         reply = adopt(reply, self._numbers)
-        cost = cost_of(self._prices, model.name, reply.usage) if reply.usage.cost_usd is None else None
+        cost = cost_of(self._prices, name, reply.usage) if reply.usage.cost_usd is None else None
         if cost is not None:
             reply = replace(reply, usage=replace(reply.usage, cost_usd=cost))
         self._recording.reply(reply)
+        self._request.charge(reply.usage + Usage(calls=len(reply.message.calls)))
+
+    async def _answer(self, request: ModelRequest) -> ModelReply:
+        if self._secrecy is None:
+            return await ask(self._request.model, request, emit=self._emit)
+        deltas = MaskedDeltas(self._emit, self._secrecy)
+        try:
+            return await ask(self._request.model, request, emit=deltas)
+        finally:
+            deltas.close()
+
+    def _definitions(self) -> tuple[ToolDefinition, ...]:
+        """What the model is shown of the tools."""
+        shown = self._offer.definitions
+        return shown if self._secrecy is None else tuple(map(self._secrecy.definition, shown))
 
     # The end
 
@@ -334,19 +379,6 @@ class _Run:
         with suppress(JournalError):  # what stopped the run is more important, and is raised by our caller
             self._recording.write(Draft(kind, data))
 
-    def _seconds(self) -> float | None:
-        return seconds_for_turn(self._request.limits, self._spent())
-
-    def _spent(self) -> Spent:
-        return Spent(
-            # A turn that was begun and has no reply, because its process died, is taken up again and not counted twice.
-            turns=self._known.turns - int(self._known.is_turn_open),
-            calls=len(self._known.calls),
-            usage=self._known.usage,
-            elapsed_s=self._known.active_s + self._request.clock() - self._started,
-            repeats=self._brake.repeats,
-        )
-
 
 async def _renew(lease: Lease) -> None:
     """Renews the lease until it is lost; then the next entry that is written finds out."""
@@ -367,8 +399,9 @@ def _release(lease: Lease) -> None:
 
 def _check(request: RunRequest) -> None:
     check_limits(request.limits)
+    limits = request.limits if request.around is None else tighter(request.limits, request.around())
     price = cost_of(request.prices, request.model.name, Usage(requests=1))
-    if request.limits.cost_usd is not None and price is None:
+    if limits.cost_usd is not None and price is None:
         raise UsageError(
             f"Limits(cost_usd=...) needs the price of {request.model.name!r}, which is not known. Give it: "
             "prices={..., 'provider:name': Price(...)}."

@@ -6,12 +6,18 @@ and goes on with it. Deliberately not here: starting them (`wieldy.agent`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from wieldy.run.state import CallState, RunState, fold
+from wieldy.core.errors import JournalError, RunError, ToolError
+from wieldy.core.limits import Usage
+from wieldy.run.journal import kinds
+from wieldy.run.state import CallState, Fold, Parent, RunState, fold
 
 if TYPE_CHECKING:
-    from wieldy.core.ports import Journal
+    from wieldy.core.errors import FailureLayer
+    from wieldy.core.ports import Entry, Journal
 
 _ID_LENGTH: Final = 16
 
@@ -19,6 +25,40 @@ _ID_LENGTH: Final = 16
 def nested_run_id(idempotency_key: str) -> str:
     """The id of the run that the call with this key starts."""
     return idempotency_key[:_ID_LENGTH]
+
+
+def used_for(parent: Parent, entries: Iterable[Entry]) -> Usage:
+    """What a run has used since this call began to carry it out.
+
+    What it used before counts for another call, which was stopped and which this one repeats.
+    """
+    known = Fold()
+    is_found = False
+    for entry in entries:
+        if not is_found and entry.kind in (kinds.RUN_STARTED, kinds.RUN_RESUMED):
+            is_found = entry.data.get("parent") == asdict(parent)
+            known.usage = Usage()
+        known.apply(entry)
+    return known.usage if is_found else Usage()
+
+
+class ModelFailedError(ToolError):
+    """A run that a call started could not go on, because a model or its provider failed."""
+
+    layer: ClassVar[FailureLayer] = "provider"
+
+
+class RunStoppedError(ToolError):
+    """A run that a call started ended without an answer, or could not be recorded."""
+
+    layer: ClassVar[FailureLayer] = "harness"
+
+
+def stopped_by(name: str, error: RunError) -> ToolError:
+    """What the model is told where the run that this tool started failed."""
+    if isinstance(error, JournalError):
+        return RunStoppedError(f"`{name}` could not go on, because its run cannot be recorded: {error}")
+    return ModelFailedError(f"`{name}` could not go on, because its model failed: {error}")
 
 
 def nested_runs(journal: Journal, state: RunState, *, only_open: bool = False) -> dict[str, str]:

@@ -57,8 +57,15 @@ class End(Struct, frozen=True, kw_only=True):
 NextStep: TypeAlias = AskModel | DealWithCalls | ReachLimit | End
 
 
-def next_step(known: Fold, limits: Limits, spent: Spent) -> NextStep:
-    """The one thing to do next."""
+def next_step(known: Fold, limits: Limits, spent: Spent, *, may_conclude: bool = True) -> NextStep:
+    """The one thing to do next.
+
+    Args:
+        known: What is known of the run.
+        limits: How far it may go.
+        spent: How far it has gone.
+        may_conclude: Whether there is enough left for a last answer beyond a limit.
+    """
     if known.unanswered:
         return DealWithCalls(may_run=known.tool_choice != "none")
     if known.is_finished_by_call:
@@ -69,7 +76,7 @@ def next_step(known: Fold, limits: Limits, spent: Spent) -> NextStep:
         # What there is of it is the answer, and nobody is told that it is whole.
         return ReachLimit(reason="output_token_limit") if known.was_cut else End(reason="answered")
     if known.limit is not None:
-        return _last_answer(known.limit, limits, spent)
+        return _last_answer(known.limit, limits, spent) if may_conclude else End(reason=known.limit)
     reason = reached(limits, spent)
     if reason is not None:
         return ReachLimit(reason=reason)

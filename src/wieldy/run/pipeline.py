@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from wieldy.core.limits import Limits
     from wieldy.core.ports import Journal
     from wieldy.core.principals import Principal
+    from wieldy.run.charges import Charges
     from wieldy.run.results import Shaper
     from wieldy.run.state import CallState, Fold
     from wieldy.tools import Tool, ValidArguments
@@ -55,6 +56,8 @@ class Pipeline:
     Attributes:
         tools: By name, in the order in which the model was shown them.
         known: What is known of the run.
+        secrets: For tools to take.
+        masked: Secrets of the runs around this one.
         limits_left: What is left of the run's limits at this moment.
         now: Seconds since the epoch.
     """
@@ -67,6 +70,8 @@ class Pipeline:
     journal: Journal
     principal: Principal | None
     secrets: Mapping[str, str]
+    masked: Mapping[str, str]
+    charges: Charges
     limits_left: Callable[[], Limits]
     now: Callable[[], float]
 
@@ -107,9 +112,11 @@ class Pipeline:
             attempt=state.attempts + 1,
             principal=self.principal,
             is_tainted=self.known.was_tainted,
-            limits=self.limits_left(),
             journal=self.journal,
             secrets=self.secrets,
+            masked=self.masked,
+            limits_left=self.limits_left,
+            on_charge=self.charges.of(state.call.id),
         )
 
     def _key(self, state: CallState, tool: Tool, arguments: ValidArguments, earlier: CallState | None) -> str:
@@ -157,7 +164,7 @@ class Pipeline:
             run_id=self.run_id,
             call_id=call.id,
             tool_name=tool.name,
-            arguments=arguments.json,
+            arguments=self.shaper.mask_json(arguments.json),
             reason=self.shaper.mask(ask.reason),
             expires=None if ask.expires_after_s is None else now + ask.expires_after_s,
         )

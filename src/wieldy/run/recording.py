@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from wieldy.core.ports import Entry, Journal, ModelReply
     from wieldy.run.next_step import AskModel
     from wieldy.run.outcomes import Outcome, Rest, Step
+    from wieldy.run.secrecy import Secrecy
 
 Emit: TypeAlias = Callable[[RunEvent], None]
 """Takes an event; must neither wait nor raise."""
@@ -55,14 +56,22 @@ class Recording:
         resting: Calls that wait for a run that they started.
     """
 
-    def __init__(self, *, run_id: str, journal: Journal, emit: Emit, entries: Sequence[Entry] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        run_id: str,
+        journal: Journal,
+        emit: Emit,
+        entries: Sequence[Entry] = (),
+        secrecy: Secrecy | None = None,
+    ) -> None:
         self.known = Fold()
         self.resting: list[Rest] = []
         self._run_id = run_id
         self._journal = journal
         self._emit = emit
-        for entry in entries:
-            self.known.apply(entry)
+        self._secrecy = secrecy
+        self._take_in(entries)
 
     def write(self, *drafts: Draft, is_intent: bool = False) -> None:
         """The drafts are entries, and the state includes them.
@@ -71,14 +80,15 @@ class Recording:
             JournalConflictError: Another process went on with this run; nothing was written.
             JournalError: They could not be written.
         """
+        if self._secrecy is not None:
+            drafts = tuple(map(self._secrecy.draft, drafts))
         while True:
             try:
                 entries = self._journal.append(self._run_id, *drafts, length=self.known.length, is_intent=is_intent)
             except JournalConflictError:
                 self._catch_up()
                 continue
-            for entry in entries:
-                self.known.apply(entry)
+            self._take_in(entries)
             return
 
     def _catch_up(self) -> None:
@@ -90,8 +100,12 @@ class Recording:
                 f"Another process went on with run {self._run_id!r} ({', '.join(others) or 'its entries are gone'}), "
                 "so this one stopped. What it had written is kept."
             )
+        self._take_in(entries)
+
+    def _take_in(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
-            self.known.apply(entry)
+            # Somebody who did not know the secrets may have written it.
+            self.known.apply(entry if self._secrecy is None else self._secrecy.entry(entry))
 
     # The model
 
@@ -115,8 +129,8 @@ class Recording:
             "finish": reply.finish,
         }
         self.write(Draft(kinds.REPLY, data))
-        for call in reply.message.calls:
-            self._emit(CallStarted(call=call))
+        for state in self.known.turn():
+            self._emit(CallStarted(call=state.call))
 
     def limit(self, reason: StopReason) -> None:
         """A limit is reached."""

@@ -76,6 +76,8 @@ def usage_to_json(usage: Usage) -> JsonObject:
         data["cached_input_tokens"] = usage.cached_input_tokens
     if usage.cost_usd is not None:
         data["cost_usd"] = usage.cost_usd
+    if usage.calls:
+        data["calls"] = usage.calls
     return data
 
 

@@ -47,6 +47,7 @@ class Saying:
         return usage
 
     def _charge(self, usage: Usage) -> None:
+        self._step.context.on_charge(usage)
         with self._lock:
             self._usage = usage if self._usage is None else self._usage + usage
 

@@ -176,5 +176,6 @@ def usage_to_json(usage: Usage) -> JsonObject:
         "cached_input_tokens": usage.cached_input_tokens,
         "output_tokens": usage.output_tokens,
         "requests": usage.requests,
+        "calls": usage.calls,
         "cost_usd": usage.cost_usd,
     }

@@ -72,6 +72,20 @@ class Mask:
         # What was put in place of a secret, and what stood beside it, made another one again and again.
         return next((mark for form, mark in self._forms if form in text), text)
 
+    def settled(self, text: str) -> int:
+        """How many characters of a text that goes on can be masked now: no secret may begin before and end after."""
+        end = len(text)
+        for form, _ in self._forms:
+            start = max(0, len(text) - len(form) + 1)
+            end = min(end, next((at for at in range(start, len(text)) if form.startswith(text[at:])), end))
+        while end < len(text):
+            # A whole one that goes beyond is held back with it.
+            first = min((at for form, _ in self._forms if (at := _across(text, form, end)) >= 0), default=end)
+            if first == end:
+                break
+            end = first
+        return end
+
     def names_in(self, text: str) -> tuple[str, ...]:
         """How the secrets that stand in the text are shown."""
         return tuple(dict.fromkeys(mark for form, mark in self._forms if form in text))
@@ -96,6 +110,11 @@ class Mask:
                 return value if masked is written else masked
             case None:
                 return None
+
+
+def _across(text: str, form: str, place: int) -> int:
+    """Where the form stands so that it begins before the place and ends after it; -1 if it does not."""
+    return text.find(form, max(0, place - len(form) + 1), place + len(form) - 1)
 
 
 def _check(name: object, value: object) -> None:

@@ -214,7 +214,7 @@ class Fold:
 
     def _take_reply(self, _entry: Entry, data: dict[str, Any]) -> None:
         message = message_from_json(data["message"])
-        self.usage += usage_from_json(data["usage"])
+        self.usage += usage_from_json(data["usage"]) + Usage(calls=len(message.calls))
         self.read, self.was_tainted = MessagesSoFar(self._messages), self.is_tainted
         self._messages.append(message)
         calls = message.calls

@@ -1,0 +1,54 @@
+"""What calls under way have used of models before their outcomes say so, from any thread.
+
+Law: what was charged counts once: here for as long as the call has no outcome, and by its outcome afterwards.
+Deliberately not here: limits on it (`budget`), and collecting it for the outcome (`saying`).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from wieldy.core.limits import Usage
+
+if TYPE_CHECKING:
+    from wieldy.core.context import Charge
+    from wieldy.run.state import Fold
+
+
+class Charges:
+    """Of the calls of one run.
+
+    Args:
+        known: What is known of the run.
+        pass_on: Told at once of each, for a run around this one.
+    """
+
+    def __init__(self, known: Fold, pass_on: Charge) -> None:
+        self._known = known
+        self._pass_on = pass_on
+        self._lock = Lock()
+        self._open: dict[str, Usage] = {}
+
+    def of(self, call_id: str) -> Charge:
+        """Takes what this call uses."""
+        return partial(self._take, call_id)
+
+    def total(self) -> Usage:
+        """What calls without an outcome have used."""
+        total = Usage()
+        if not self._open:
+            return total
+        with self._lock:
+            self._open = {
+                call_id: usage for call_id, usage in self._open.items() if self._known.calls[call_id].result is None
+            }
+            for usage in self._open.values():
+                total += usage
+        return total
+
+    def _take(self, call_id: str, usage: Usage) -> None:
+        with self._lock:
+            self._open[call_id] = self._open.get(call_id, Usage()) + usage
+        self._pass_on(usage)
