@@ -201,6 +201,7 @@ class _Run:
                 principal=request.principal,
                 secrets=request.secrets,
                 masked=request.masked,
+                secrecy=secrecy,
                 charges=self._charges,
                 limits_left=self._allowance.left,
                 now=request.now,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from wieldy.core.principals import Principal
     from wieldy.run.charges import Charges
     from wieldy.run.results import Shaper
+    from wieldy.run.secrecy import Secrecy
     from wieldy.run.state import CallState, Fold
     from wieldy.tools import Tool, ValidArguments
 
@@ -58,6 +59,7 @@ class Pipeline:
         known: What is known of the run.
         secrets: For tools to take.
         masked: Secrets of the runs around this one.
+        secrecy: Keeps all of them out of what people are shown; None if there are none.
         limits_left: What is left of the run's limits at this moment.
         now: Seconds since the epoch.
     """
@@ -71,6 +73,7 @@ class Pipeline:
     principal: Principal | None
     secrets: Mapping[str, str]
     masked: Mapping[str, str]
+    secrecy: Secrecy | None
     charges: Charges
     limits_left: Callable[[], Limits]
     now: Callable[[], float]
@@ -164,7 +167,7 @@ class Pipeline:
             run_id=self.run_id,
             call_id=call.id,
             tool_name=tool.name,
-            arguments=self.shaper.mask_json(arguments.json),
+            arguments=self._shown(arguments.json),
             reason=self.shaper.mask(ask.reason),
             expires=None if ask.expires_after_s is None else now + ask.expires_after_s,
         )
@@ -177,6 +180,9 @@ class Pipeline:
         if not state.approval.is_granted:
             raise _denied(call, f"{state.approval.by} said no" + _because(state.approval.reason))
         return state.approval.by
+
+    def _shown(self, arguments: JsonObject) -> JsonObject:
+        return arguments if self.secrecy is None else self.secrecy.arguments(arguments)
 
     async def fallback(self, call: ToolCall, tool: Tool) -> Step | None:
         """The step that runs instead if the tool fails for good without an effect; None if there is none."""

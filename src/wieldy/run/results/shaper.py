@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from wieldy.core.calls import ToolResult, Trust
 from wieldy.core.media import FilePart
@@ -26,7 +26,7 @@ from wieldy.tools.present import Presented, whole_characters
 
 if TYPE_CHECKING:
     from wieldy.core.errors import ModelVisibleError
-    from wieldy.core.json import JsonObject, JsonValue
+    from wieldy.core.json import JsonValue
     from wieldy.core.limits import Usage
 
 _NO_WORDS: Final = "The call failed, and the tool does not say why."
@@ -141,10 +141,6 @@ class Shaper:
     def mask(self, text: str) -> str:
         """The text without any secret."""
         return self._mask.text(text)
-
-    def mask_json(self, value: JsonObject) -> JsonObject:
-        """The object without any secret."""
-        return cast("JsonObject", self._mask.value(value)) if self._mask else value
 
     def _judged(self, text: str, *, call_id: str, source: str, trust: Trust) -> _Words:
         text = self.mask(text)

@@ -6,7 +6,7 @@ that are not in it are not the runtime's, and are masked as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
@@ -36,7 +36,7 @@ class Secrecy:
 
     Args:
         secrets: By name; at least one.
-        tool_names: Names that stay as they are wherever a tool is named.
+        tools: On offer; their names, and those of their parameters, stay as they are where they are used as such.
 
     Attributes:
         mask: Finds them.
@@ -45,9 +45,11 @@ class Secrecy:
         UsageError: A secret cannot be masked.
     """
 
-    def __init__(self, secrets: Mapping[str, str], *, tool_names: Collection[str]) -> None:
+    def __init__(self, secrets: Mapping[str, str], *, tools: Iterable[ToolDefinition] = ()) -> None:
         self.mask = Mask(secrets)
-        self._tool_names = frozenset(tool_names)
+        offered = tuple(tools)
+        self._tool_names = {FINISH.name, READ_RESULT, *(definition.name for definition in offered)}
+        self._parameters = {name for definition in offered for name in _names_in(definition.input_schema)}
 
     def draft(self, draft: Draft) -> Draft:
         """The draft without secrets."""
@@ -60,6 +62,22 @@ class Secrecy:
     def name(self, name: str) -> str:
         """What a model wrote as a tool's name, without secrets."""
         return name if name in self._tool_names else self.mask.text(name)
+
+    def arguments(self, arguments: JsonObject) -> JsonObject:
+        """A call's arguments without secrets."""
+        return cast("JsonObject", self._argument(arguments))
+
+    def _argument(self, value: JsonValue) -> JsonValue:
+        match value:
+            case dict():
+                return {self._parameter(name): self._argument(item) for name, item in value.items()}
+            case list():
+                return [self._argument(item) for item in value]
+            case _:
+                return self.mask.value(value)
+
+    def _parameter(self, name: str) -> str:
+        return name if name in self._parameters else self.mask.text(name)
 
     def definition(self, definition: ToolDefinition) -> ToolDefinition:
         """The tool as a model may see it."""
@@ -94,7 +112,7 @@ def secrecy_of(own: Mapping[str, str], others: Mapping[str, str], tools: Iterabl
     secrets = together(own, others)
     if not secrets:
         return None
-    return Secrecy(secrets, tool_names=(*(tool.name for tool in tools), FINISH.name, READ_RESULT))
+    return Secrecy(secrets, tools=[tool.definition for tool in tools])
 
 
 def _value(secrecy: Secrecy, value: JsonValue) -> JsonValue:
@@ -139,7 +157,9 @@ def _attachment(secrecy: Secrecy, part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _call(secrecy: Secrecy, part: dict[str, Any]) -> dict[str, Any]:
-    masked = _fields("arguments", "text", "error")(secrecy, part)
+    masked = _fields("text", "error")(secrecy, part)
+    if "arguments" in part:
+        masked["arguments"] = secrecy.arguments(part["arguments"])
     provider_id = part["provider_id"]
     is_shown = provider_id is None or secrecy.mask.text(provider_id) == provider_id
     return {**masked, "name": _name(secrecy, part["name"]), "provider_id": provider_id if is_shown else None}
@@ -177,6 +197,21 @@ def _keyword(secrecy: Secrecy, keyword: str, value: JsonValue) -> JsonValue:
             return value
 
 
+def _names_in(schema: JsonValue) -> Iterator[str]:
+    """The names of all parameters, also of those within others."""
+    match schema:
+        case dict():
+            for keyword, value in schema.items():
+                if keyword == "properties" and isinstance(value, dict):
+                    yield from value
+                yield from _names_in(value)
+        case list():
+            for item in schema:
+                yield from _names_in(item)
+        case _:
+            return
+
+
 def _fields(*names: str) -> _Field:
     def masked(secrecy: Secrecy, data: dict[str, Any]) -> dict[str, Any]:
         return {name: _value(secrecy, value) if name in names else value for name, value in data.items()}
@@ -208,9 +243,9 @@ _CONTENT: Final[Mapping[str, Mapping[str, _Field]]] = {
     kinds.RUN_RESUMED: {"by": _value},
     kinds.TURN_STARTED: {},
     kinds.REPLY: {"message": _message},
-    kinds.CALL_WAITING: {"arguments": _value, "reason": _value},
+    kinds.CALL_WAITING: {"arguments": Secrecy.arguments, "reason": _value},
     kinds.APPROVAL: {"by": _value, "reason": _value},
-    kinds.CALL_STARTED: {"arguments": _value, "repairs": _value, "approved_by": _value},
+    kinds.CALL_STARTED: {"arguments": Secrecy.arguments, "repairs": _value, "approved_by": _value},
     kinds.ATTEMPT_FAILED: {"error": _value, "message": _value},
     kinds.CALL_FINISHED: _OUTCOME,
     kinds.CALL_CAME_LATE: _OUTCOME,
