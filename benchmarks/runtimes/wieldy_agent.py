@@ -55,12 +55,28 @@ class Scripted:
     def __init__(self, script: Script) -> None:
         self._script = script
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelReply]:
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelReply]:
         del request
         calls = [
             ToolCall(id=call.id, name=call.name, arguments=json.loads(call.arguments)) for call in self._script.ask()
         ]
-        yield ModelReply(message=Message.assistant("" if calls else "Done.", calls), usage=Usage(requests=1))
+        reply = ModelReply(message=Message.assistant("" if calls else "Done.", calls), usage=Usage(requests=1))
+        return _Alone(reply)
+
+
+class _Alone:
+    """A stream of one reply; an asynchronous generator would cost several microseconds, which are not the runtime's."""
+
+    def __init__(self, reply: ModelReply) -> None:
+        self._left = [reply]
+
+    def __aiter__(self) -> AsyncIterator[ModelReply]:
+        return self
+
+    async def __anext__(self) -> ModelReply:
+        if not self._left:
+            raise StopAsyncIteration
+        return self._left.pop()
 
 
 def prepared(length: int) -> Run:

@@ -131,7 +131,8 @@ def _bytes(value: Any) -> bytes | None:
 def _as_json(value: object, adapter: TypeAdapter[Any] | None) -> JsonValue:
     if adapter is not None:
         try:
-            return adapter.dump_python(value, mode="json", warnings="error")
+            # What `dump_python` does, without its detour.
+            return adapter.serializer.to_python(value, mode="json", warnings="error")
         except (PydanticSerializationError, UnicodeDecodeError):
             pass  # it returned something else than it says; that is shown as what it is
     try:

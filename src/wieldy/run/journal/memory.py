@@ -42,7 +42,7 @@ class MemoryJournal:
             JournalConflictError: The run has another length; nothing was written.
             JournalError: They are not JSON.
         """
-        ready = [settled(draft) for draft in drafts]
+        ready = list(map(settled, drafts))
         now = self._clock()
         with self._lock:
             kept = self._runs.get(run_id, [])
