@@ -265,6 +265,7 @@ async def test_a_nested_run_that_waits_lets_the_outer_run_wait_and_both_go_on() 
     [waiting] = result.waiting
     assert waiting.run_id != result.run_id
     assert outer.pending(result.run_id) == result.waiting
+    assert (result.usage.requests, result.usage.calls) == (2, 2)
     outer.approve(waiting.run_id, waiting.call_id, by="ada")
     end = await outer.resume(result.run_id)
     assert (end.text, contents(end), paid) == ("outer done", ["inner done"], [5])

@@ -109,14 +109,14 @@ async def test_nested_runs_of_one_turn_share_what_is_left() -> None:
     agent = Agent(asks(*prompts), [expert(talks(20))], limits=Limits(total_tokens=limit))
     result = await agent.run("Go")
     assert result.stop_reason == "total_token_limit"
-    replies = [
+    replies: list[Any] = [
         entry.data["usage"]
         for run in runs(agent)
         if run.parent is not None
         for entry in agent.journal.read(run.run_id)
         if entry.kind == "reply"
     ]
-    largest = max(usage["input_tokens"] + usage["output_tokens"] for usage in replies)  # type: ignore[call-overload,index,operator]
+    largest = max(usage["input_tokens"] + usage["output_tokens"] for usage in replies)
     nested = sum(run.usage.input_tokens + run.usage.output_tokens for run in runs(agent) if run.parent is not None)
     assert nested <= limit + 8 * largest
     # Nobody went on after that, not even for a last answer.

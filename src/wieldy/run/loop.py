@@ -346,7 +346,8 @@ class _Run:
 
     def _pause(self, waiting: tuple[ApprovalRequest, ...]) -> RunResult:
         self._recording.write(Draft(kinds.RUN_PAUSED, {"waiting": [request.call_id for request in waiting]}))
-        return self.tell(replace(self._known.state(), waiting=waiting))
+        # What calls that wait have used is recorded when they end.
+        return self.tell(replace(self._known.state(), waiting=waiting, usage=self._allowance.spent().usage))
 
     def _end(self, reason: StopReason) -> RunResult:
         self._recording.write(Draft(kinds.RUN_FINISHED, {"stop_reason": reason}), is_intent=True)

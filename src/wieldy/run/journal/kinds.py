@@ -18,7 +18,8 @@ digest of the journal's newest entry, which ties the runs of a journal together)
 shaped what the run starts from) and `metadata` (the program's own)."""
 
 RUN_RESUMED: Final = "run_resumed"
-"""Somebody goes on with the run: `by` (the process and its host), `limits` as they are from now on."""
+"""Somebody goes on with the run: `by` (the process and its host), `limits` as they are from now on; where it
+applies `parent` (the call whose code goes on with it)."""
 
 TURN_STARTED: Final = "turn_started"
 """Intent to ask the model: `turn` (from 1), `tool_choice`, `max_output_tokens`."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from wieldy.core.ports import Draft, Entry
 from wieldy.run.control import FINISH
 from wieldy.run.journal import kinds
-from wieldy.run.results import READ_RESULT
+from wieldy.run.results import read_result_tool
 from wieldy.run.results.masks import Mask
 from wieldy.run.secrecy.names import together
 
@@ -47,8 +47,8 @@ class Secrecy:
 
     def __init__(self, secrets: Mapping[str, str], *, tools: Iterable[ToolDefinition] = ()) -> None:
         self.mask = Mask(secrets)
-        offered = tuple(tools)
-        self._tool_names = {FINISH.name, READ_RESULT, *(definition.name for definition in offered)}
+        offered = (*tools, FINISH, read_result_tool(lambda handle: None).definition)
+        self._tool_names = {definition.name for definition in offered}
         self._parameters = {name for definition in offered for name in _names_in(definition.input_schema)}
 
     def draft(self, draft: Draft) -> Draft:
