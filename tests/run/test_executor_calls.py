@@ -15,6 +15,7 @@ import anyio.to_thread
 import pytest
 from msgspec.structs import replace
 
+from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import ToolCall
 from wieldy.core.context import Context
 from wieldy.core.errors import JournalError, ModelVisibleError, ToolError, ToolTimeoutError, TransientToolError
@@ -784,14 +785,16 @@ async def test_no_more_are_recorded_as_started_than_there_are_places_for() -> No
 
 
 async def test_a_call_that_rests_has_no_outcome_and_what_waits_for_it_is_not_run() -> None:
+    request = ApprovalRequest(run_id="inner", call_id="c1", tool_name="pay", arguments={}, reason="It costs.")
+
     @tool(effect="unsafe")
     async def delegate() -> Rest:
         """Waits for a person."""
-        return Rest(waiting=())
+        return Rest(waiting=(request,))
 
     steps = [step(delegate), step(other, "c2"), step(other, "c3"), step(other, "c4")]
     notes = await carried_out(*steps, waits=[(), (), (0,), (2,)])
-    assert ("rest", "c1", ()) in notes.told
+    assert ("rest", "c1", (request,)) in notes.told
     assert set(notes.outcomes) == {"c2"}
     assert {call_id for call_id, _, _ in notes.starts} == {"c1", "c2"}
 

@@ -8,20 +8,21 @@ goes on in it, and the ending says so. Deliberately not here: further attempts (
 from __future__ import annotations
 
 import asyncio
-import inspect
 import math
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
 from wieldy.core.errors import ModelVisibleError, ToolCrashedError, ToolTimeoutError, TransientToolError
-from wieldy.run.retries import CHECK_FIRST
+from wieldy.core.foreign import is_awaitable
+from wieldy.run.failures import failure_of
+from wieldy.run.scopes import OpenScopes
 from wieldy.run.threads import Raised, Returned, ThreadCall
 
 if TYPE_CHECKING:
+    from wieldy.core.errors import FailureLayer
     from wieldy.run.outcomes import Step
 
 
@@ -30,6 +31,7 @@ class Ending(NamedTuple):
 
     Attributes:
         value: What the code returned, if there is no error.
+        layer: Whose failure it is, where that is not what the error's class says.
         is_quoted: Whether the error's text is the tool's own.
         nothing_done: Whether it is certain that a failed attempt had no effect.
         is_over: Whether the time of the run ended it.
@@ -38,6 +40,7 @@ class Ending(NamedTuple):
 
     value: object = None
     error: ModelVisibleError | None = None
+    layer: FailureLayer | None = None
     is_quoted: bool = False
     nothing_done: bool = False
     is_over: bool = False
@@ -111,27 +114,42 @@ async def attempt(step: Step, bind: Callable[[], Callable[[], object]], *, is_as
 
 async def _run(step: Step, function: Callable[[], object], thread: ThreadCall | None, on: Conditions) -> Ending:
     if thread is None:
+        return Ending(await _waited_for(function))
+    end = await thread.run(on.threads)
+    if isinstance(end, Raised):
+        return failed(end.error, step)
+    value = end.value
+    # What a synchronous function hands on to be waited for, such as a lambda around a coroutine.
+    return Ending(await _waited_for(lambda: value)) if is_awaitable(value) else Ending(value)
+
+
+async def _waited_for(function: Callable[[], object]) -> object:
+    scopes = OpenScopes()
+    try:
         value = function()
-    else:
-        end = await thread.run(on.threads)
-        if isinstance(end, Raised):
-            return failed(end.error, step)
-        value = end.value
-    # Also what a synchronous function hands on to be waited for, such as a lambda around a coroutine.
-    return Ending(await value if inspect.isawaitable(value) else value)
+        ended = await value if is_awaitable(value) else value
+    finally:
+        is_open = scopes.close()
+    if is_open:
+        raise RuntimeError(
+            "Expected the tool to close the cancel scopes and groups of tasks that it opens, found one left open; it "
+            "is cancelled now. What is to outlive a call must be opened around the run, in a toolset for instance."
+        )
+    return ended
 
 
 def failed(raised: BaseException, step: Step) -> Ending:
     """The ending of an attempt whose code raised this."""
-    error = what_went_wrong(raised, step)
-    nothing_done = isinstance(error, TransientToolError) and error.nothing_done
-    return Ending(error=error, is_quoted=isinstance(single(raised), ModelVisibleError), nothing_done=nothing_done)
+    failure = failure_of(raised, step)
+    return Ending(
+        error=failure.error, layer=failure.layer, is_quoted=failure.is_quoted, nothing_done=failure.nothing_done
+    )
 
 
 def _after_all(thread: ThreadCall, step: Step) -> Ending | None:
     """How the thread ended in the very moment in which it was left, if it did."""
     match thread.end:
-        case Returned(value) if not inspect.isawaitable(value):
+        case Returned(value) if not is_awaitable(value):
             return Ending(value)
         case Raised(error):
             return failed(error, step)
@@ -151,7 +169,7 @@ def _out_of_time(
     )
     stopped = ToolTimeoutError(
         f"{what} {_what_now(step, has_begun=has_begun, is_over=is_over)}",
-        detail=getattr(error, "detail", None),
+        detail=None if error is None else error.detail,
     )
     is_at_work = thread is not None and has_begun and thread.end is None
     return Ending(error=stopped, nothing_done=not has_begun, is_over=is_over, thread=thread if is_at_work else None)
@@ -165,71 +183,16 @@ def _what_now(step: Step, *, has_begun: bool, is_over: bool) -> str:
     return "Answer from what is known." if is_over else "Try a smaller request, or go on without it."
 
 
-def what_went_wrong(raised: BaseException, step: Step) -> ModelVisibleError:
-    """What a model is told of something that a tool's code raised."""
-    raised = single(raised)
-    name = step.call.name
-    if isinstance(raised, TransientToolError):
-        return _sound(raised)
-    if isinstance(raised, ModelVisibleError):
-        return raised
-    detail = "".join(traceback.format_exception(raised))
-    if isinstance(raised, TimeoutError):
-        return TransientToolError(f"`{name}` failed: something that it waited for took too long.", detail=detail)
-    if isinstance(raised, ConnectionError):
-        return TransientToolError(f"`{name}` failed: a connection could not be made or broke.", detail=detail)
-    caution = "" if step.tool.effect in _HARMLESS_TO_REPEAT else f" {CHECK_FIRST}"
-    return ToolCrashedError(
-        f"`{name}` failed with an internal error, which is recorded for the operator.{caution} "
-        "Try other arguments or another way, or say that it does not work.",
-        detail=detail,
-    )
-
-
-_HARMLESS_TO_REPEAT: Final = ("read", "idempotent")
-
-
-def _sound(error: TransientToolError) -> TransientToolError:
-    """The error as the runtime decides about it: a tool's own class of it may lack or hold anything."""
-    return TransientToolError(
-        text_of(error),
-        retry_after_s=getattr(error, "retry_after_s", None),
-        nothing_done=getattr(error, "nothing_done", False) is True,
-        detail=getattr(error, "detail", None),
-    )
-
-
-def text_of(error: ModelVisibleError) -> str:
-    """What the error says; nothing where a tool's own class of it cannot say it."""
-    try:
-        return str(error)
-    except Exception:  # `__str__` is the tool's code
-        return ""
-
-
-def single(raised: BaseException) -> BaseException:
-    """What a group holds that holds only that, as task groups raise it."""
-    while isinstance(raised, BaseExceptionGroup):
-        errors = cast("BaseExceptionGroup[BaseException]", raised).exceptions
-        if len(errors) != 1:
-            break
-        (raised,) = errors
-    return cast("BaseException", raised)
-
-
 def _comes_from_outside(raised: BaseException, on: Conditions) -> bool:
     """Whether this stops the call, rather than being raised by the tool's own code."""
-    match raised:
-        case KeyboardInterrupt():
-            return True
-        case asyncio.CancelledError():
-            # A tool may also wait for something of its own that was cancelled.
-            return on.is_stopping()
-        case GeneratorExit():
-            # A coroutine that is thrown away is closed by whoever does so, and not by its task.
-            return not on.is_at_work(_current_task())
-        case _:
-            return False
+    kind = type(raised)  # and not what it says that it is
+    if issubclass(kind, asyncio.CancelledError):
+        # A tool may also wait for something of its own that was cancelled.
+        return on.is_stopping()
+    if issubclass(kind, GeneratorExit):
+        # A coroutine that is thrown away is closed by whoever does so, and not by its task.
+        return not on.is_at_work(_current_task())
+    return issubclass(kind, KeyboardInterrupt)
 
 
 def _current_task() -> asyncio.Task[object] | None:

@@ -19,6 +19,7 @@ import anyio
 from wieldy.core.errors import OutcomeUnknownError, ToolDeniedError
 from wieldy.run.attempts import Conditions
 from wieldy.run.contexts import within
+from wieldy.run.failures import crashed
 from wieldy.run.late import LateCalls
 from wieldy.run.outcomes import Outcome, Rest, Step
 from wieldy.run.recorder import Recorder
@@ -117,6 +118,8 @@ class _Execution:
     async def run(self, means: Means) -> None:
         """All calls that can be were brought to their ends."""
         self._means = means
+        if self._cancelled_before:
+            await asyncio.sleep(0)  # where that has not been heard yet, it is here, and by no tool
         if len(self._steps) == 1:
             await self._run_alone()
             return
@@ -135,7 +138,7 @@ class _Execution:
 
     async def _run_alone(self) -> None:
         for index in self._chosen():
-            ended = await within(self._context, SingleCall(self._steps[index], self._means).carry_out())
+            ended = await within(self._context, self._carried_out(self._steps[index]))
             self._finish(index, ended)
 
     def _chosen(self) -> list[int]:
@@ -163,7 +166,7 @@ class _Execution:
             with scope:
                 if self.is_stopping():
                     return
-                ended = await SingleCall(self._steps[index], self._means).carry_out()
+                ended = await self._carried_out(self._steps[index])
                 del self._running[index]
                 self._finish(index, ended)
                 if not self._is_stopping:
@@ -178,6 +181,15 @@ class _Execution:
             self._running.pop(index, None)
             if not self._running and not self._all_ended.done():
                 self._all_ended.set_result(None)
+
+    async def _carried_out(self, step: Step) -> Outcome | Rest:
+        try:
+            return await SingleCall(step, self._means).carry_out()
+        except asyncio.CancelledError as error:
+            if self.is_stopping():
+                raise
+            # Its code has cancelled the task in which it ran, and what came next met it.
+            return self._shaper.failed(step.call.id, crashed(error, step))
 
     def _finish(self, index: int, ended: Outcome | Rest) -> None:
         if isinstance(ended, Rest):

@@ -7,21 +7,19 @@ code (`attempts`).
 
 from __future__ import annotations
 
-import copy
-import inspect
+import contextlib
+import types
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from msgspec import structs
 
-from wieldy.core.errors import (
-    ModelVisibleError,
-    OutcomeUnknownError,
-    ToolTimeoutError,
-    TransientToolError,
-)
-from wieldy.run.attempts import Conditions, Ending, attempt, failed, text_of
+from wieldy.core.approvals import ApprovalRequest
+from wieldy.core.errors import ModelVisibleError, OutcomeUnknownError, ToolTimeoutError, TransientToolError
+from wieldy.core.foreign import is_awaitable
+from wieldy.run.attempts import Conditions, Ending, attempt, failed
+from wieldy.run.failures import crashed, reworded
 from wieldy.run.outcomes import Outcome, Rest, Step
 from wieldy.run.results import with_note
 from wieldy.run.retries import given_up, wait_before_retry
@@ -82,7 +80,7 @@ class SingleCall:
             ending = await self._try()
         if ending.error is not None:
             return self._failed(ending)
-        return ending.value if isinstance(ending.value, Rest) else await self._succeeded(ending.value)
+        return ending.value if _is_rest(ending.value) else await self._succeeded(ending.value)
 
     # Attempts
 
@@ -123,7 +121,7 @@ class SingleCall:
             self._charge(saying.take_usage())
 
     def _fail_attempt(self, error: ModelVisibleError, *, wait_s: float, nothing_done: bool) -> None:
-        masked = _masked(error, self._means.shaper)
+        masked = reworded(error, self._means.shaper.mask(str(error)))
         self._means.recorder.retry(self._step, masked, wait_s=wait_s, nothing_done=nothing_done)
 
     def _begin(self, step: Step) -> None:
@@ -162,22 +160,18 @@ class SingleCall:
 
     def _unknown(self, ending: Ending, error: ModelVisibleError) -> Ending:
         name = self._step.call.name
-        text = text_of(error) if ending.is_quoted else ""
+        text = str(error) if ending.is_quoted else ""
         why = f" ({text})" if text else ""
         text = (
             f"`{name}`: outcome unknown. It was started before, and asking whether it took effect failed{why}. "
             "Do not take it for done or undone: check if you can, or say so."
         )
-        return Ending(
-            error=OutcomeUnknownError(text, detail=getattr(error, "detail", None)), is_quoted=ending.is_quoted
-        )
+        return Ending(error=OutcomeUnknownError(text, detail=error.detail), is_quoted=ending.is_quoted)
 
     # Outcomes
 
     async def _succeeded(self, value: object) -> Outcome:
-        outcome = await self._means.shaper.succeeded(
-            self._step, value, duration_s=self._duration_s(), usage=self._usage
-        )
+        outcome = await self._shape_success(value, usage=self._usage)
         if value is _HAPPENED:  # words of ours, not the value that the tool says it returns
             return structs.replace(outcome, result=replace(outcome.result, structured_content=None))
         name = self._step.tool.name
@@ -186,6 +180,13 @@ class SingleCall:
         note = f"`{self._asked.call.name}` did not work; `{name}` was asked the same instead, and this is its answer."
         result = replace(outcome.result, content=with_note(outcome.result.content, note))
         return structs.replace(outcome, result=result, answered_by=name)
+
+    async def _shape_success(self, value: object, *, usage: Usage | None) -> Outcome:
+        step = self._step
+        try:
+            return await self._means.shaper.succeeded(step, value, duration_s=self._duration_s(), usage=usage)
+        except Exception as error:  # a value that deceives whoever looks at it
+            return self._shape_failure(Ending(error=crashed(error, step)), usage=usage)
 
     def _failed(self, ending: Ending) -> Outcome:
         if ending.thread is not None:
@@ -204,6 +205,7 @@ class SingleCall:
             duration_s=self._duration_s(),
             is_unknown=is_open and not self._had_no_effect(ending),
             usage=usage,
+            layer=ending.layer,
             source=tool.name if ending.is_quoted else None,
             trust=tool.trust if ending.is_quoted else "trusted",
         )
@@ -215,11 +217,11 @@ class SingleCall:
             usage = None if saying is None else saying.take_usage()
             if isinstance(end, Raised):
                 return self._shape_failure(failed(end.error, step), usage=usage)
-            if isinstance(end.value, Rest):
+            if _is_rest(end.value):
                 return None
-            if inspect.isawaitable(end.value):
+            if is_awaitable(end.value):
                 return self._shape_failure(Ending(error=_cut_short(step, end.value)), usage=usage)
-            return await self._means.shaper.succeeded(step, end.value, duration_s=self._duration_s(), usage=usage)
+            return await self._shape_success(end.value, usage=usage)
 
         return shape
 
@@ -227,20 +229,17 @@ class SingleCall:
         return self._means.on.clock() - self._started
 
 
+def _is_rest(value: object) -> TypeGuard[Rest]:
+    """Whether it is one that somebody can answer, and not something that looks like it."""
+    if type(value) is not Rest or type(value.waiting) is not tuple:
+        return False
+    return bool(value.waiting) and all(type(request) is ApprovalRequest for request in value.waiting)
+
+
 def _cut_short(step: Step, value: object) -> ToolTimeoutError:
-    if inspect.iscoroutine(value):
-        value.close()
+    if type(value) is types.CoroutineType:
+        with contextlib.suppress(BaseException):  # it may have been begun, and its code may not want to end
+            value.close()
     return ToolTimeoutError(
         f"`{step.call.name}` ended too late to be waited for: what it began was not brought to its end."
     )
-
-
-def _masked(error: ModelVisibleError, shaper: Shaper) -> ModelVisibleError:
-    """The same error without secrets: a recorder writes its text down."""
-    text = text_of(error)
-    masked = shaper.mask(text)
-    if masked == text:
-        return error
-    same = copy.copy(error)
-    same.args = (masked,)
-    return same

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from wieldy.core.calls import ToolResult, Trust
+from wieldy.core.foreign import attribute, text_of
 from wieldy.core.media import FilePart
+from wieldy.run.failures import layer_of
 from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.results.caps import READ_RESULT, Cut, cut, with_note
 from wieldy.run.results.fences import fenced, label, one_line
@@ -25,12 +27,13 @@ from wieldy.tools.attachments import Attachment, human_size, size_bytes
 from wieldy.tools.present import Presented, whole_characters
 
 if TYPE_CHECKING:
-    from wieldy.core.errors import ModelVisibleError
+    from wieldy.core.errors import FailureLayer, ModelVisibleError
     from wieldy.core.json import JsonValue
     from wieldy.core.limits import Usage
 
 _NO_WORDS: Final = "The call failed, and the tool does not say why."
 _DEFAULT_RULES: Final = ResultRules()
+_NO_SUMMARY: Final = Summary()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +71,7 @@ class Shaper:
             trust=presented.trust or step.tool.trust,
         )
         cutting = cut(words.text, limit_bytes=self._rules.limit_bytes)
-        summary = Summary() if cutting is None else await self._summary(step, words)
+        summary = _NO_SUMMARY if cutting is None else await self._summary(step, words)
         if summary.text is not None and is_injection_shaped(summary.text):
             words = replace(words, trust="untrusted")
         parts, remarks = self._kept(presented.parts) if presented.parts else ((), ())
@@ -98,6 +101,7 @@ class Shaper:
         duration_s: float = 0.0,
         is_unknown: bool = False,
         usage: Usage | None = None,
+        layer: FailureLayer | None = None,
         source: str | None = None,
         trust: Trust = "trusted",
     ) -> Outcome:
@@ -109,10 +113,11 @@ class Shaper:
             duration_s: How long the tool's code ran, in seconds.
             is_unknown: Whether nobody knows if the effect took place.
             usage: What the tool's code used of models.
+            layer: Whose failure it is, where that is not what the error's class says.
             source: The tool whose words the text is; None where they are the runtime's own.
             trust: What that tool declares.
         """
-        text = _text_of(error)
+        text = whole_characters(text_of(error) or "") or _NO_WORDS
         if source is None:
             words = _Words(text=self.mask(text), call_id=call_id)
         else:
@@ -122,17 +127,17 @@ class Shaper:
             tool_call_id=call_id,
             content=_shown(words, cutting),
             is_error=True,
-            layer=error.layer,
+            layer=layer or layer_of(error) or "harness",
             source=words.source,
             trust=words.trust,
             handle=None if cutting is None else call_id,
         )
-        # A tool's own error class may have left it out.
-        detail: object = getattr(error, "detail", None)
+        # Policies and other parts of a program may have error classes of their own.
+        detail = None if (said := attribute(error, "detail")) is None else text_of(said)
         return Outcome(
             result=result,
             duration_s=duration_s,
-            detail=None if detail is None else self.mask(whole_characters(str(detail))),
+            detail=None if detail is None else self.mask(whole_characters(detail)),
             whole=None if cutting is None else words.text,
             usage=usage,
             is_unknown=is_unknown,
@@ -221,10 +226,3 @@ def _set_apart(words: _Words, head: str, *rest: str) -> str:
 
 def _with_notes(content: str, notes: Sequence[str]) -> str:
     return with_note(content, " ".join(notes)) if notes else content
-
-
-def _text_of(error: ModelVisibleError) -> str:
-    try:
-        return whole_characters(str(error)) or _NO_WORDS
-    except Exception:  # a tool's own error class says badly what went wrong
-        return _NO_WORDS
