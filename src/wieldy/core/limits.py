@@ -104,7 +104,7 @@ class Usage:
 
 def _sum_of_costs(one: Usage, other: Usage) -> float | None:
     # One request of unknown price makes the sum unknown; nothing used costs nothing.
-    if any(usage.requests and usage.cost_usd is None for usage in (one, other)):
+    if (one.requests and one.cost_usd is None) or (other.requests and other.cost_usd is None):
         return None
     if one.cost_usd is None and other.cost_usd is None:
         return None

@@ -44,7 +44,7 @@ class Allowance:
         return Spent(
             # A turn that was begun and has no reply, because its process died, is taken up again and not counted twice.
             turns=self.known.turns - int(self.known.is_turn_open),
-            usage=self.known.usage + self.charges.total(),
+            usage=self.charges.added_to(self.known.usage),
             elapsed_s=self.known.active_s + self.clock() - self._started,
             repeats=self.brake.repeats,
         )

@@ -35,18 +35,15 @@ class Charges:
         """Takes what this call uses."""
         return partial(self._take, call_id)
 
-    def total(self) -> Usage:
-        """What calls without an outcome have used."""
-        total = Usage()
+    def added_to(self, usage: Usage) -> Usage:
+        """The usage, and what calls without an outcome have used."""
         if not self._open:
-            return total
+            return usage
         with self._lock:
             self._open = {
-                call_id: usage for call_id, usage in self._open.items() if self._known.calls[call_id].result is None
+                call_id: used for call_id, used in self._open.items() if self._known.calls[call_id].result is None
             }
-            for usage in self._open.values():
-                total += usage
-        return total
+            return sum(self._open.values(), start=usage)
 
     def _take(self, call_id: str, usage: Usage) -> None:
         with self._lock:
