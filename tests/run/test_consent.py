@@ -200,7 +200,7 @@ async def test_a_run_whose_record_was_changed_is_not_resumed() -> None:
     class Forged(MemoryJournal):
         def read(self, run_id: str, *, start: int = 0) -> Any:
             return [
-                replace(entry, data={**entry.data, "arguments": {"amount": 5000}})
+                entry._replace(data={**entry.data, "arguments": {"amount": 5000}})
                 if entry.kind == kinds.CALL_WAITING
                 else entry
                 for entry in super().read(run_id, start=start)

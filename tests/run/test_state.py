@@ -1,7 +1,6 @@
 """The state of a run is what its entries add up to, and entries that do not add up are named."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -56,8 +55,8 @@ async def test_results_join_the_messages_in_the_order_of_the_calls_whatever_orde
     finished = [index for index, entry in enumerate(entries) if entry.kind == "call_finished"]
     first, second = finished
     swapped = list(entries)
-    swapped[first] = replace(entries[second], sequence=first)
-    swapped[second] = replace(entries[first], sequence=second)
+    swapped[first] = entries[second]._replace(sequence=first)
+    swapped[second] = entries[first]._replace(sequence=second)
     assert fold(swapped).messages == fold(entries).messages
     halfway = fold(swapped[: first + 1])
     assert [message.role for message in halfway.messages[4:]] == ["assistant"]
@@ -84,16 +83,16 @@ async def test_entries_that_are_missing_mixed_up_or_damaged_are_named(entries: S
     with pytest.raises(JournalError, match="Expected entry 2 of run 'r1', found entry 3"):
         fold([*entries[:2], *entries[3:]])
     with pytest.raises(JournalError, match="of run 'r2'"):
-        fold([entries[0], replace(entries[1], run_id="r2")])
+        fold([entries[0], entries[1]._replace(run_id="r2")])
     for index, entry in enumerate(entries):
         if entry.kind != "run_interrupted":
-            damaged = replace(entry, data={"unexpected": 1})
+            damaged = entry._replace(data={"unexpected": 1})
             with pytest.raises(JournalError, match=rf"Entry {index} \({entry.kind}\) of run 'r1' cannot be read"):
                 fold([*entries[:index], damaged])
 
 
 async def test_a_second_result_for_a_call_is_named(entries: Sequence[Entry]) -> None:
     index = next(index for index, entry in enumerate(entries) if entry.kind == "call_finished")
-    again = replace(entries[index], sequence=index + 1)
+    again = entries[index]._replace(sequence=index + 1)
     with pytest.raises(JournalError, match="a second result"):
         fold([*entries[: index + 1], again])

@@ -69,8 +69,7 @@ class Draft(NamedTuple):
     data: JsonObject
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(NamedTuple):
     """One line of a journal.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 import hashlib
 import struct
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -42,10 +41,10 @@ def changed(entry: Entry, field: str, draw: st.DrawFn) -> Entry:
         "digest": st.binary(min_size=32, max_size=32).map(bytes.hex),
     }[field]
     # 0 and False are equal to Python, and are not to a reader of JSON.
-    return replace(entry, **{field: draw(new.filter(lambda value: repr(value) != repr(old)))})
+    return entry._replace(**{field: draw(new.filter(lambda value: repr(value) != repr(old)))})
 
 
-@given(entries=runs(), field=st.sampled_from(Entry.__slots__), data=st.data())
+@given(entries=runs(), field=st.sampled_from(Entry._fields), data=st.data())
 def test_a_changed_field_of_any_entry_is_found(entries: list[Entry], field: str, data: st.DataObject) -> None:
     verify(entries)
     place = data.draw(st.integers(0, len(entries) - 1))
@@ -67,7 +66,7 @@ def test_entries_in_another_order_are_found(entries: list[Entry], is_renumbered:
     order = data.draw(st.permutations(range(len(entries))).filter(lambda order: order != sorted(order)))
     shuffled = [entries[place] for place in order]
     if is_renumbered:
-        shuffled = [replace(entry, sequence=place) for place, entry in enumerate(shuffled)]
+        shuffled = [entry._replace(sequence=place) for place, entry in enumerate(shuffled)]
     with pytest.raises(JournalTamperedError):
         verify(shuffled)
 
@@ -76,9 +75,9 @@ def test_entries_in_another_order_are_found(entries: list[Entry], is_renumbered:
 def test_an_entry_that_was_put_in_is_found(entries: list[Entry], data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(entries) - 1))
     copied = entries[data.draw(st.integers(0, len(entries) - 1))]
-    later = [replace(entry, sequence=entry.sequence + 1) for entry in entries[place:]]
+    later = [entry._replace(sequence=entry.sequence + 1) for entry in entries[place:]]
     with pytest.raises(JournalTamperedError):
-        verify([*entries[:place], replace(copied, sequence=place), *later])
+        verify([*entries[:place], copied._replace(sequence=place), *later])
 
 
 def test_two_entries_that_read_alike_put_together_have_different_digests() -> None:
@@ -98,11 +97,11 @@ def test_what_is_wrong_is_told_so_that_it_can_be_looked_up() -> None:
     journal.append("r", Draft("call_finished", {"paid": 10}), Draft("run_finished", {}))
     first, last = journal.read("r")
     with pytest.raises(JournalTamperedError, match=r"Run r was tampered with: entry 0 \(call_finished\) was changed"):
-        verify([replace(first, data={"paid": 1}), last])
+        verify([first._replace(data={"paid": 1}), last])
     with pytest.raises(JournalTamperedError, match="entry 0 is missing; the next one there is 1"):
         verify([last])
     with pytest.raises(JournalTamperedError, match="entry 1 says that it is of run s"):
-        verify([first, replace(last, run_id="s")])
+        verify([first, last._replace(run_id="s")])
 
 
 def test_nothing_is_wrong_with_no_entries() -> None:
@@ -169,7 +168,7 @@ def test_what_no_later_run_names_is_found_by_a_head_that_was_kept_elsewhere() ->
 def test_each_run_that_was_changed_is_named() -> None:
     runs = everything(three_runs())
     for run_id in ("r1", "r3"):
-        runs[run_id][1] = replace(runs[run_id][1], kind="forged")
+        runs[run_id][1] = runs[run_id][1]._replace(kind="forged")
     assert {finding.run_id for finding in verify_all(runs.values())} == {"r1", "r3"}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from wieldy.apps.cli.json_lines import print_json
 from wieldy.apps.cli.options import JournalOption, JsonOption, RunArgument
 from wieldy.apps.cli.terminal import out
@@ -26,7 +24,7 @@ def show(run: RunArgument, *, journal: JournalOption = None, json: JsonOption = 
     entries = recorded.read(run_id) if recorded else ()
     if json:
         for entry in entries:
-            print_json(asdict(entry))
+            print_json(entry._asdict())
     elif recorded is not None:
         state = fold(entries)
         status, holder = status_of(state, recorded), recorded.holder(run_id)

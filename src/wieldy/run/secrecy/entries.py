@@ -57,7 +57,7 @@ class Secrecy:
 
     def entry(self, entry: Entry) -> Entry:
         """The entry as it would be if its writer had known the secrets."""
-        return replace(entry, data=self._data(entry.kind, entry.data))
+        return entry._replace(data=self._data(entry.kind, entry.data))
 
     def name(self, name: str) -> str:
         """What a model wrote as a tool's name, without secrets."""
