@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, computed_field
 
+from wieldy.core.media import FilePart, ImagePart
 from wieldy.tools import tool
 from wieldy.tools.present import NOTHING, Presented, Sourced, present
 
@@ -185,8 +186,105 @@ def test_a_source_goes_with_the_value() -> None:
 
 def test_a_tool_may_present_its_result_itself() -> None:
     shown = Presented(text="three rows", structured={"rows": 3}, note="there are more")
-    assert present(shown, TypeAdapter(Weather)) is shown
+    assert present(shown, TypeAdapter(Weather)) == shown
     assert present(Presented(text="a\ud800"), None).text == "a\ufffd"
+
+
+ANYTHING: Any = object()
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        Presented(text=ANYTHING),
+        Presented(text="a", parts=(ANYTHING,)),
+        Presented(text="a", parts=ANYTHING),
+        Presented(text="a", parts=(ImagePart(url=ANYTHING),)),
+        Presented(text="a", parts=(FilePart(name=ANYTHING, media_type="text/plain", url="data:,a"),)),
+        Presented(text="a", source=ANYTHING),
+        Presented(text="a", trust=ANYTHING),
+        Presented(text="a", note=ANYTHING),
+        Sourced("a", source=ANYTHING),
+        Sourced("a", source="b", trust=ANYTHING),
+        ImagePart(url=ANYTHING),
+        FilePart(name="a", media_type=ANYTHING, url="data:,a"),
+        [FilePart(name=ANYTHING, media_type="text/plain", url="data:,a")],
+    ],
+)
+def test_what_a_tool_fills_in_wrongly_cannot_be_shown_and_is_not_trusted(shown: object) -> None:
+    presented = present(shown, None)
+    assert presented.text.startswith(f"The tool ran, but the {type(shown).__name__} that it returned cannot be shown (")
+    assert presented == Presented(text=presented.text)
+
+
+def test_what_a_tool_fills_in_by_itself_becomes_json() -> None:
+    given: Any = Presented(text="a", structured={1: {Color.RED}, "at": dt.date(2026, 1, 2)})
+    assert present(given, None).structured == {"1": ["red"], "at": "2026-01-02"}
+
+
+class Words(str):
+    """Text of a class of its own."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        raise SystemExit
+
+    def encode(self, *_: Any) -> bytes:
+        raise SystemExit
+
+    def isascii(self) -> bool:
+        raise SystemExit
+
+
+def test_text_of_a_class_of_its_own_is_shown_by_its_characters() -> None:
+    for shown in (Words("é"), Presented(text=Words("é")), Sourced(Words("é"), source=Words("b"))):
+        presented = present(shown, None)
+        assert (presented.text, type(presented.text)) == ("é", str)
+        assert type(presented.source) in {str, type(None)}
+
+
+END: list[type[BaseException]] = [RuntimeError, SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError]
+
+
+def _deceiving(error: type[BaseException]) -> list[object]:
+    def fail(*_: Any) -> Any:
+        raise error("the value's own words")
+
+    class Silent:
+        __str__ = __repr__ = fail
+
+    class Faceless:
+        __class__ = property(fail)  # type: ignore[assignment]
+
+    class Closed:
+        __getattribute__ = fail  # type: ignore[assignment]
+
+    class Endless(dict[str, Any]):
+        __iter__ = items = keys = fail
+
+    class Meta(type):
+        __name__ = property(fail)  # type: ignore[assignment]
+
+    class Nameless(metaclass=Meta):
+        __str__ = fail
+
+    class Drawn:
+        _repr_png_ = fail
+
+    class Model(BaseModel):
+        made = computed_field(property(fail))
+
+    values = [Silent(), Faceless(), Closed(), Endless(a=1), Nameless(), Drawn(), Model(), error("x")]
+    return [*values, *([value] for value in values)]
+
+
+@pytest.mark.parametrize("error", END)
+def test_whatever_a_value_does_when_it_is_looked_at_becomes_words(error: type[BaseException]) -> None:
+    for value in _deceiving(error):
+        presented = present(value, None)
+        assert type(presented.text) is str
+        json.dumps(presented.structured, allow_nan=False)
 
 
 def test_nothing_is_nobodys_word() -> None:

@@ -12,13 +12,15 @@ import math
 from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from wieldy.core.calls import Trust
+from wieldy.core.foreign import plain, text_of, type_name
 from wieldy.core.json import JsonValue
+from wieldy.core.media import FilePart, ImagePart
 from wieldy.tools.attachments import Attachment, take_attachments
 
 _strict_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -69,22 +71,61 @@ def present(value: object, adapter: TypeAdapter[Any] | None) -> Presented:
         value: What the tool returned.
         adapter: Writes values of the type that the tool says it returns; None if it does not say.
     """
+    try:
+        return _presented(value, adapter)
+    except BaseException as error:  # the value's own code runs here: serializers, properties, `__str__`
+        said = (text_of(error) or "").strip().partition("\n")[0]
+        reason = whole_characters(said) or type_name(error)
+        words = f"The tool ran, but the {type_name(value)} that it returned cannot be shown ({reason})."
+        return Presented(text=whole_characters(words))
+
+
+def _presented(value: object, adapter: TypeAdapter[Any] | None) -> Presented:
     if isinstance(value, Presented):
-        return value if value.text.isascii() else replace(value, text=whole_characters(value.text))
+        return _checked(value)
     if isinstance(value, Sourced):
-        return replace(present(value.value, adapter), source=value.source, trust=value.trust)
+        return _checked(replace(present(value.value, adapter), source=value.source, trust=value.trust))
     if value is None:
         return Presented(text=NOTHING if adapter is None else "null", trust="trusted")  # nobody's words
     if isinstance(value, str) and not isinstance(value, Enum):
-        text = whole_characters(value)
+        text = whole_characters(plain(value))
         return Presented(text=text, structured=None if adapter is None else text)
-    try:
-        shown, parts = take_attachments(value)
-        return _with_parts(shown, parts) if parts else _plainly(value, adapter)
-    except Exception as error:  # the value's own code runs here: serializers, properties, `__str__`
-        reason = whole_characters(str(error).strip().partition("\n")[0])
-        words = f"The tool ran, but the {type(value).__name__} that it returned cannot be shown ({reason})."
-        return Presented(text=words)
+    shown, parts = take_attachments(value)
+    return _with_parts(shown, tuple(map(_part, parts))) if parts else _plainly(value, adapter)
+
+
+def _checked(presented: Presented) -> Presented:
+    """The same, of what it says that it holds; a tool may have filled it with anything.
+
+    Raises:
+        TypeError: It holds something else.
+    """
+    trust: object = presented.trust
+    if trust is not None and (type(trust) is not str or trust not in get_args(Trust)):
+        raise TypeError(f"its trust should be one of {get_args(Trust)}, and is {trust!r:.80}")
+    structured = presented.structured
+    return Presented(
+        text=_words_in(presented.text),
+        structured=None if structured is None else _plainly(structured, None).structured,
+        parts=tuple(map(_part, presented.parts)) if presented.parts else (),
+        source=None if presented.source is None else _words_in(presented.source),
+        trust=presented.trust,
+        note=None if presented.note is None else _words_in(presented.note),
+    )
+
+
+def _part(part: object) -> Attachment:
+    if isinstance(part, ImagePart):
+        return ImagePart(url=_words_in(part.url))
+    if isinstance(part, FilePart):
+        return FilePart(url=_words_in(part.url), name=_words_in(part.name), media_type=_words_in(part.media_type))
+    raise TypeError(f"its parts should be images and files, and one is a {type_name(part)}")
+
+
+def _words_in(text: object) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"it should hold text where it holds a {type_name(text)}")
+    return whole_characters(plain(text))
 
 
 def _with_parts(value: object, parts: tuple[Attachment, ...]) -> Presented:
