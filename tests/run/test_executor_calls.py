@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import anyio
@@ -731,7 +732,8 @@ async def test_what_every_attempt_used_is_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "heard"), [(2, 1.0), (-1, 0.0), (float("nan"), None), ("half", None), (None, None), (0.25, 0.25)]
+    ("given", "heard"),
+    [(2, 1.0), (-1, 0.0), (None, None), (0.25, 0.25), (Fraction(1, 4), 0.25), (True, 1.0), (float("inf"), 1.0)],
 )
 async def test_a_share_is_between_nothing_and_all(given: Any, heard: float | None) -> None:
     @tool(effect="read")

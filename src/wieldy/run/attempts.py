@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,7 @@ import anyio
 
 from wieldy.core.errors import ModelVisibleError, ToolCrashedError, ToolTimeoutError, TransientToolError
 from wieldy.core.foreign import is_awaitable
+from wieldy.run.contexts import within
 from wieldy.run.failures import failure_of
 from wieldy.run.scopes import OpenScopes
 from wieldy.run.threads import Raised, Returned, ThreadCall
@@ -114,16 +116,19 @@ async def attempt(step: Step, bind: Callable[[], Callable[[], object]], *, is_as
 
 async def _run(step: Step, function: Callable[[], object], thread: ThreadCall | None, on: Conditions) -> Ending:
     if thread is None:
-        return Ending(await _waited_for(function))
+        return Ending(await within(copy_context(), _waited_for(function)))
     end = await thread.run(on.threads)
     if isinstance(end, Raised):
         return failed(end.error, step)
-    value = end.value
-    # What a synchronous function hands on to be waited for, such as a lambda around a coroutine.
-    return Ending(await _waited_for(lambda: value)) if is_awaitable(value) else Ending(value)
+    handed_on = end.value
+    if not is_awaitable(handed_on):
+        return Ending(handed_on)
+    # A synchronous function may give something to be waited for, such as a lambda around a coroutine.
+    return Ending(await within(copy_context(), _waited_for(lambda: handed_on)))
 
 
 async def _waited_for(function: Callable[[], object]) -> object:
+    """What the function gives in the end; what it leaves open in its task is closed, and what it sets is forgotten."""
     scopes = OpenScopes()
     try:
         value = function()

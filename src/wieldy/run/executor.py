@@ -8,7 +8,6 @@ here: deciding the order (`scheduler`), and what one call goes through (`single_
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import heapq
 import random as chances
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,7 +17,6 @@ import anyio
 
 from wieldy.core.errors import OutcomeUnknownError, ToolDeniedError
 from wieldy.run.attempts import Conditions
-from wieldy.run.contexts import within
 from wieldy.run.failures import crashed
 from wieldy.run.late import LateCalls
 from wieldy.run.outcomes import Outcome, Rest, Step
@@ -103,8 +101,6 @@ class _Execution:
         self._is_stopping = False
         self._parent = cast("asyncio.Task[object]", asyncio.current_task())
         self._cancelled_before = self._parent.cancelling()
-        # What a tool sets in its context stays its own.
-        self._context = contextvars.copy_context()
 
     def is_stopping(self) -> bool:
         """Whether the calls are being stopped from outside."""
@@ -138,8 +134,7 @@ class _Execution:
 
     async def _run_alone(self) -> None:
         for index in self._chosen():
-            ended = await within(self._context, self._carried_out(self._steps[index]))
-            self._finish(index, ended)
+            self._finish(index, await self._carried_out(self._steps[index]))
 
     def _chosen(self) -> list[int]:
         """As many calls as may run and as there are places for; they are recorded as started."""
@@ -157,7 +152,7 @@ class _Execution:
     def _launch(self) -> None:
         for index in self._chosen():
             scope = anyio.CancelScope()
-            task = self._loop.create_task(self._carry_out(index, scope), context=self._context.copy())
+            task = self._loop.create_task(self._carry_out(index, scope))
             self._running[index] = task, scope
 
     async def _carry_out(self, index: int, scope: anyio.CancelScope) -> None:
