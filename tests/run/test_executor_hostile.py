@@ -567,6 +567,34 @@ async def test_a_tool_beside_others_that_cancels_its_own_task_before_it_waits_ha
     assert (await result_of(subject, is_alone=False)).content.startswith("`subject` failed with an internal error")
 
 
+async def test_a_call_that_a_tool_beside_it_cancels_before_it_begins_begins_all_the_same() -> None:
+    around = asyncio.all_tasks()
+
+    @tool(effect="read")
+    async def subject() -> str:
+        """Cancels the tasks of the others."""
+        for task in asyncio.all_tasks() - around - {_own_task()}:
+            task.cancel()
+        return "done"
+
+    journal = MemoryJournal()
+    request = RunRequest(
+        model=ScriptedModel([[call("subject"), *[call("look", {"at": at}) for at in range(3)]], [text("done")]]),
+        toolset=Toolset([subject, tool(name="look", effect="read")(_look)]),
+        messages=(Message.user("Go"),),
+        journal=journal,
+    )
+    around |= {asyncio.ensure_future(run(request))}
+    await asyncio.wait(around - {_own_task()})
+    results = [each.result for each in fold(journal.read(request.run_id)).calls]
+    assert [result.content for result in results if result is not None] == ["done", "0", "1", "2"]
+
+
+async def _look(at: int) -> str:
+    await asyncio.sleep(0)
+    return str(at)
+
+
 async def test_a_tool_that_is_alone_and_cancels_its_task_stops_the_run_and_no_tool_after_it() -> None:
     # Nobody can tell this from a program that stops the run.
     went_on: list[bool] = []

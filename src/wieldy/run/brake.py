@@ -43,13 +43,20 @@ class Brake:
         """The earlier reading call with these validated arguments whose result still holds."""
         return self._reads.get(_key(name, arguments)) if self._reads else None
 
-    def observe(self, calls: Sequence[CallState]) -> None:
-        """A turn has ended with these calls, all of them answered, in the model's order."""
+    def observe(self, calls: Sequence[CallState], *, is_settled: bool) -> None:
+        """A turn has ended with these calls, all of them answered, in the model's order.
+
+        Args:
+            calls: As they ended.
+            is_settled: Whether it is known of every call how it ended; what is not may still change what was read.
+        """
         turn = sorted((self._seen(call) for call in calls), key=lambda seen: (seen[0] or "", seen[1]))
         self.repeats = self.repeats + 1 if turn == self._last_turn else 0
         self._last_turn = turn
         for call in calls:
             self._remember(call)
+        if not is_settled:
+            self._reads.clear()
 
     def _remember(self, call: CallState) -> None:
         if call.effect is None or call.arguments is None or call.result is None:

@@ -69,10 +69,12 @@ class Dealing:
         resting = tuple(request for rest in self.recording.resting for request in rest.waiting)
         if plan.questions or resting:
             return (*plan.questions, *resting)
-        if plan.finishing is not None:
-            result = ToolResult(tool_call_id=plan.finishing.id, content="The task is ended.")
-            self.recording.finish(plan.finishing, Outcome(result=result), finishes=True)
-        self.brake.observe(self.recording.known.turn())
+        left = [state.call for state in self.recording.known.turn() if state.result is None]
+        if left == [plan.finishing]:
+            result = ToolResult(tool_call_id=left[0].id, content="The task is ended.")
+            self.recording.finish(left.pop(), Outcome(result=result), finishes=True)
+        if not left:  # what was left because of what happened meanwhile is dealt with next
+            self.brake.observe(self.recording.known.turn(), is_settled=not self.recording.known.has_unknown)
         return ()
 
     def refuse(self) -> None:
@@ -106,15 +108,13 @@ class Dealing:
     async def _prepare(self, state: CallState, plan: _Plan) -> Prepared | ToolCall:
         """As the pipeline; the call itself if it ends the run."""
         call = state.call
-        if state.status == "started":
-            return await recover(state, self.pipeline)
-        if plan.finishing is not None:
+        if plan.finishing is not None and not state.is_in_doubt:
             return self._refused(call, "the task was ended by an earlier call")
         if self.finish and call.name == FINISH.name and isinstance(call, ToolCall):
             return self._prepare_finish(call)
-        prepared = await self.pipeline.prepare(call)
+        prepared = await self._look_at(call, plan)
         if isinstance(prepared, ApprovalRequest):
-            prepared = await self._consult(call, prepared)
+            prepared = await self._consult(call, prepared, plan)
         return prepared if plan.has_effect else self._from_record(prepared)
 
     def _prepare_finish(self, call: ToolCall) -> ToolCall | Outcome:
@@ -124,7 +124,13 @@ class Dealing:
         text = explain(violations, subject="The arguments of `finish`", example={"answer": "It is done."})
         return self.pipeline.shaper.failed(call.id, ArgumentsError(text))
 
-    async def _consult(self, call: AnyCall, request: ApprovalRequest) -> Prepared:
+    async def _look_at(self, call: AnyCall, plan: _Plan) -> Prepared:
+        state = self.recording.known.calls[call.id]
+        if state.is_in_doubt:
+            return await recover(state, self.pipeline)
+        return await self.pipeline.prepare(call, after_effect=plan.has_effect)
+
+    async def _consult(self, call: AnyCall, request: ApprovalRequest, plan: _Plan) -> Prepared:
         """The person's answer counts at once; without one the call waits."""
         self.recording.question(call, request)
         if self.approver is None:
@@ -133,7 +139,7 @@ class Dealing:
         if approval is None:
             return request
         self.recording.answer(approval)
-        return await self.pipeline.prepare(call)
+        return await self._look_at(call, plan)
 
     def _from_record(self, prepared: Prepared) -> Prepared:
         """The earlier answer instead of a reading step that would only find it again."""

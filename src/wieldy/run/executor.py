@@ -11,6 +11,7 @@ import asyncio
 import heapq
 import random as chances
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 import anyio
@@ -151,12 +152,20 @@ class _Execution:
 
     def _launch(self) -> None:
         for index in self._chosen():
-            scope = anyio.CancelScope()
-            task = self._loop.create_task(self._carry_out(index, scope))
-            self._running[index] = task, scope
+            self._begin(index, anyio.CancelScope())
+
+    def _begin(self, index: int, scope: anyio.CancelScope) -> None:
+        task = self._loop.create_task(self._carry_out(index, scope))
+        task.add_done_callback(partial(self._see_end, index, scope))
+        self._running[index] = task, scope
+
+    def _see_end(self, index: int, scope: anyio.CancelScope, task: asyncio.Task[None]) -> None:
+        if not task.cancelled():
+            task.exception()  # whoever stopped it knows of it; asyncio would report it as forgotten
+        elif index in self._running and not self.is_stopping():
+            self._begin(index, scope)  # a tool beside it has cancelled it before its first step
 
     async def _carry_out(self, index: int, scope: anyio.CancelScope) -> None:
-        task, _ = self._running[index]
         try:
             with scope:
                 if self.is_stopping():
@@ -168,10 +177,6 @@ class _Execution:
                     self._launch()
         except Exception as error:
             self._fail(error)
-        except BaseException:
-            # The event loop, or whoever cancelled this, knows of it; asyncio would report it as forgotten.
-            task.add_done_callback(_look_at)
-            raise
         finally:
             self._running.pop(index, None)
             if not self._running and not self._all_ended.done():
@@ -228,11 +233,6 @@ class _Execution:
                     await asyncio.wait(under_way)
                 except asyncio.CancelledError:
                     continue  # asked to stop once more, which it does; the first request is raised in the end
-
-
-def _look_at(task: asyncio.Task[None]) -> None:
-    if not task.cancelled():
-        task.exception()
 
 
 def first_of(error: BaseException) -> BaseException:

@@ -273,7 +273,7 @@ class _Run:
         for _, calls in groupby(self._known.calls.values(), key=lambda call: call.turn):
             turn = list(calls)
             if all(call.result is not None for call in turn):
-                self._brake.observe(turn)
+                self._brake.observe(turn, is_settled=not self._known.has_unknown)
         self._offer.update()
         self._emit(RunStarted(run_id=request.run_id, model=self._shaper.mask(request.model.name)))
         for call_id in self._known.unanswered:  # whoever watches only from here hears of them as well

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec import structs
+
 from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import InvalidToolCall, ToolCall
 from wieldy.core.context import Context
@@ -25,12 +27,14 @@ from wieldy.core.json import JsonObject, canonical_json, digest
 from wieldy.run.journal.encoding import bytes_from_data, data_from_bytes
 from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.policy import Allow, Ask, Decision, Deny, Policy, Proposal, allow_all, decide, permitted
+from wieldy.run.records import request_from_json, request_to_json
+from wieldy.run.repeats import repeated
 from wieldy.run.replies import NESTING_LIMIT, is_nested_deeper, too_deep
 from wieldy.run.results import with_note
 from wieldy.schema import nearest_names
 
 if TYPE_CHECKING:
-    from wieldy.core.calls import AnyCall
+    from wieldy.core.calls import AnyCall, ToolResult
     from wieldy.core.limits import Limits
     from wieldy.core.ports import Journal
     from wieldy.core.principals import Principal
@@ -78,17 +82,22 @@ class Pipeline:
     limits_left: Callable[[], Limits]
     now: Callable[[], float]
 
-    async def prepare(self, call: AnyCall) -> Prepared:
-        """The step to run, why there is none, or what a person must decide on."""
+    async def prepare(self, call: AnyCall, *, after_effect: bool = False) -> Prepared:
+        """The step to run, why there is none, or what a person must decide on.
+
+        Args:
+            call: What the model asks for.
+            after_effect: Whether a call before it in its turn may change something.
+        """
         try:
             if isinstance(call, InvalidToolCall):
                 raise _unreadable(call, self.tools)
             tool = look_up(call.name, self.tools)
             arguments = _validate(call, tool)
             self._check_permission(call, tool)
-            earlier = self.known.unknown_like(tool.name, arguments.json)
-            if earlier is not None and earlier.late is not None:
-                return _came_late(call, earlier)
+            earlier = repeated(tool, arguments, self.known)
+            if earlier is not None and earlier.late is not None and not after_effect:
+                return _came_late(call, earlier, earlier.late)
             decided = await self._decide(call, tool, arguments, earlier)
         except ModelVisibleError as error:
             return self.shaper.failed(call.id, error)
@@ -101,6 +110,7 @@ class Pipeline:
             arguments=arguments,
             context=self.context(state, tool, key=self._key(state, tool, arguments, earlier)),
             approved_by=decided,
+            repeats=None if earlier is None else earlier.call.id,
             reconcile=tool.effect == "reconcile" and earlier is not None,
             fallback=await self.fallback(call, tool),
         )
@@ -163,13 +173,15 @@ class Pipeline:
 
     def _consent(self, call: ToolCall, tool: Tool, arguments: ValidArguments, ask: Ask) -> str | ApprovalRequest:
         state, now = self.known.calls[call.id], self.now()
-        request = ApprovalRequest(
-            run_id=self.run_id,
-            call_id=call.id,
-            tool_name=tool.name,
-            arguments=self._shown(arguments.json),
-            reason=self.shaper.mask(ask.reason),
-            expires=None if ask.expires_after_s is None else now + ask.expires_after_s,
+        request = _as_recorded(
+            ApprovalRequest(
+                run_id=self.run_id,
+                call_id=call.id,
+                tool_name=tool.name,
+                arguments=self._shown(tool.with_defaults(arguments.json)),
+                reason=self.shaper.mask(ask.reason),
+                expires=None if ask.expires_after_s is None else now + ask.expires_after_s,
+            )
         )
         asked = state.request
         # The time is set when the question is first asked.
@@ -194,6 +206,13 @@ class Pipeline:
             return None
         prepared = await self.prepare_instead(replace(call, name=other.name), replace(other, fallback=None))
         return prepared if isinstance(prepared, Step) else None
+
+    async def prepare_again(self, call: ToolCall, tool: Tool) -> Prepared:
+        """What `prepare` says of a call that was started before; a fallback may have taken it over."""
+        if tool.name == call.name:
+            return await self.prepare(call)
+        prepared = await self.prepare_instead(replace(call, name=tool.name), replace(tool, fallback=None))
+        return structs.replace(prepared, call=call) if isinstance(prepared, Step) else prepared
 
     async def prepare_instead(self, call: ToolCall, tool: Tool) -> Prepared:
         """The step of another tool for the same call; it passes the same stages."""
@@ -225,6 +244,8 @@ def look_up(name: str, tools: Mapping[str, Tool]) -> Tool:
 def _careful_with_repeats(decision: Decision, tool: Tool, earlier: CallState | None) -> Decision:
     if earlier is None or not isinstance(decision, Allow) or tool.effect in ("read", "idempotent"):
         return decision
+    if earlier.late is not None:  # its key, and what the tool says, are about an effect that did take place
+        return Ask(reason=f"the same call ({earlier.call.id}) has since come to an end, so this would do it twice")
     if tool.effect != "unsafe" and earlier.tool_name == tool.name:
         return decision  # the key, or the question whether it happened, keeps it from happening twice
     return Ask(
@@ -232,9 +253,12 @@ def _careful_with_repeats(decision: Decision, tool: Tool, earlier: CallState | N
     )
 
 
-def _came_late(call: ToolCall, earlier: CallState) -> Outcome:
-    late = earlier.late
-    assert late is not None
+def _as_recorded(request: ApprovalRequest) -> ApprovalRequest:
+    """As the journal will have it, so that the answer to what was recorded is an answer to this."""
+    return request_from_json(request.run_id, _copy(request_to_json(request)))
+
+
+def _came_late(call: ToolCall, earlier: CallState, late: ToolResult) -> Outcome:
     result = replace(late, tool_call_id=call.id, content=with_note(late.content, _CAME_LATE))
     return Outcome(result=result, recorded_as=earlier.call.id)
 

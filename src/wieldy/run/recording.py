@@ -8,6 +8,7 @@ is written and the run stops here, so that no effect is started twice. Deliberat
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from wieldy.core.errors import JournalConflictError
@@ -30,12 +31,13 @@ from wieldy.run.records import (
     result_to_json,
     usage_to_json,
 )
+from wieldy.run.repeats import is_repeat_of_news
 from wieldy.run.results import with_note
 from wieldy.run.state import Fold
 
 if TYPE_CHECKING:
     from wieldy.core.approvals import Approval, ApprovalRequest
-    from wieldy.core.calls import AnyCall
+    from wieldy.core.calls import AnyCall, ToolResult
     from wieldy.core.errors import ModelVisibleError
     from wieldy.core.json import JsonObject
     from wieldy.core.limits import StopReason
@@ -152,13 +154,17 @@ class Recording:
 
     # Calls, as the executor tells of them
 
+    def may_start(self, step: Step) -> bool:
+        """Whether no call that asks for the same has ended meanwhile without anybody knowing how."""
+        return not is_repeat_of_news(step, self.known)
+
     def start(self, steps: Sequence[Step]) -> None:
         """The code of these calls is about to run."""
         self.write(*(Draft(kinds.CALL_STARTED, _start_to_json(step)) for step in steps), is_intent=True)
         for step in steps:
             self._emit(CallRunning(call=step.call, attempt=step.context.attempt))
 
-    def retry(self, step: Step, error: ModelVisibleError, *, wait_s: float) -> None:
+    def retry(self, step: Step, error: ModelVisibleError, *, wait_s: float, nothing_done: bool = False) -> None:
         """An attempt failed, and another follows."""
         data: JsonObject = {
             "call_id": step.call.id,
@@ -166,6 +172,7 @@ class Recording:
             "error": type(error).__name__,
             "message": str(error),
             "wait_s": wait_s,
+            "nothing_done": nothing_done,
         }
         self.write(Draft(kinds.ATTEMPT_FAILED, data))
 
@@ -192,15 +199,24 @@ class Recording:
         data = _outcome_to_json(outcome)
         untold = [call_id for call_id in self.known.untold if call_id != call.id]
         if untold:
-            told = " ".join(self._tell(call_id) for call_id in untold)
-            content = with_note(outcome.result.content, told)
-            data["result"] = {**result_to_json(outcome.result), "content": content}
+            data["result"] = result_to_json(self._telling(outcome, untold))
             data["tells_of"] = list(untold)
         if finishes:
             data["finishes"] = True
         self.write(Draft(kinds.CALL_FINISHED, data))
         result = self.known.calls[call.id].result or outcome.result
         self._emit(CallFinished(call=call, result=result, duration_s=outcome.duration_s))
+
+    def _telling(self, outcome: Outcome, untold: Sequence[str]) -> ToolResult:
+        """The result, with what came late; strangers' words in it make it theirs."""
+        told = " ".join(self._tell(call_id) for call_id in untold if call_id != outcome.recorded_as)
+        late = [self.known.calls[call_id].late for call_id in untold]
+        is_tainted = any(result is not None and result.trust == "untrusted" for result in late)
+        return replace(
+            outcome.result,
+            content=with_note(outcome.result.content, told) if told else outcome.result.content,
+            trust="untrusted" if is_tainted else outcome.result.trust,
+        )
 
     def _tell(self, call_id: str) -> str:
         late = self.known.calls[call_id]
@@ -223,6 +239,8 @@ def _start_to_json(step: Step) -> JsonObject:
     }
     if step.approved_by is not None:
         data["approved_by"] = step.approved_by
+    if step.repeats is not None:
+        data["repeats"] = step.repeats
     return data
 
 

@@ -11,13 +11,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from wieldy.core.calls import ToolCall
-from wieldy.core.errors import ModelVisibleError, OutcomeUnknownError
+from wieldy.core.errors import OutcomeUnknownError
 from wieldy.run.outcomes import Outcome, Step
 
 if TYPE_CHECKING:
     from wieldy.core.calls import Effect
-    from wieldy.run.pipeline import Pipeline
+    from wieldy.run.pipeline import Pipeline, Prepared
     from wieldy.run.state import CallState
     from wieldy.tools import Tool
 
@@ -25,35 +27,38 @@ _SURE: Final[tuple[Effect, ...]] = ("read", "idempotent", "keyed", "reconcile")
 """Effects that can be brought to a known end."""
 
 
-async def recover(state: CallState, pipeline: Pipeline) -> Step | Outcome:
-    """The step that brings the call to a known end, or the outcome that says that there is none."""
+async def recover(state: CallState, pipeline: Pipeline) -> Prepared:
+    """The step that brings the call to a known end, what a person must decide on first, or that its end is unknown."""
     call = state.call
     # Where a fallback had taken over, it is the fallback whose effect is in question.
     tool = pipeline.tools.get(state.tool_name or call.name or "")
     if not isinstance(call, ToolCall) or tool is None or not _may_go_on(state, tool):
         return unknown(state, pipeline)
-    try:
-        arguments = tool.validate(state.arguments or {})
-    except ModelVisibleError:  # the tool takes other arguments now
-        return unknown(state, pipeline)
-    return Step(
-        call=call,
-        tool=tool,
-        arguments=arguments,
-        context=pipeline.context(state, tool, key=state.idempotency_key or ""),
-        approved_by=state.approved_by,
-        reconcile="reconcile" in (state.effect, tool.effect),
-        fallback=await pipeline.fallback(call, tool) if tool.name == call.name else None,
-    )
+    prepared = await pipeline.prepare_again(call, tool)
+    if isinstance(prepared, Outcome):  # what is not allowed now may have happened before
+        return unknown(state, pipeline, why_left=prepared.result.content)
+    if isinstance(prepared, Step):
+        if prepared.arguments.json != state.arguments:  # the tool reads them differently now
+            return unknown(state, pipeline)
+        return replace(prepared, reconcile="reconcile" in (state.effect, tool.effect))
+    return prepared
 
 
-def unknown(state: CallState, pipeline: Pipeline) -> Outcome:
-    """The outcome of a call of which nobody knows how it ended."""
+def unknown(state: CallState, pipeline: Pipeline, *, why_left: str = "") -> Outcome:
+    """The outcome of a call of which nobody knows how it ended.
+
+    Args:
+        state: What is known of it.
+        pipeline: Of its run.
+        why_left: Why it was not brought to a known end, though it might have been.
+    """
     when = datetime.fromtimestamp(state.started or 0.0, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    error = OutcomeUnknownError(
-        f"`{state.call.name}` was started at {when}, and its process ended before an outcome was recorded: outcome "
-        "unknown. It may have taken place or not. Do not take it for done or undone: check if you can, or say so."
+    text = (
+        f"`{state.call.name}` was started at {when}, and was stopped, or its process died, before an outcome was "
+        "recorded: outcome unknown. It may have taken place or not. Do not take it for done or undone: check if you "
+        "can, or say so."
     )
+    error = OutcomeUnknownError(f"{text} It was not tried again: {why_left}" if why_left else text)
     return pipeline.shaper.failed(state.call.id, error, is_unknown=state.effect != "read")
 
 

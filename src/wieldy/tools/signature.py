@@ -101,6 +101,16 @@ class Signature:
             if parameter.field in instance.model_fields_set or isinstance(parameter.default, FieldInfo)
         }
 
+    def means_same(self, values: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
+        """Whether the function gets equal values: also 1 and 1.0, or a default that is left out and one that is given."""
+        try:
+            return all(
+                bool(values.get(each.name, each.default) == others.get(each.name, each.default))
+                for each in self.parameters
+            )
+        except Exception:  # comparing values is their own code; what cannot be compared may be the same
+            return True
+
     def call(self, function: AnyFunction, values: Mapping[str, Any], context: Context) -> Callable[[], Any]:
         """The call as a function without arguments."""
         given = dict(values)

@@ -163,11 +163,11 @@ class Tool:
 
     def reads_of(self, arguments: JsonObject) -> tuple[str, ...]:
         """The keys that a call with these validated arguments reads."""
-        return fill(self.reads, self._with_defaults(arguments)) if self.reads else ()
+        return fill(self.reads, self.with_defaults(arguments)) if self.reads else ()
 
     def writes_of(self, arguments: JsonObject) -> tuple[str, ...]:
         """The keys that a call with these validated arguments changes."""
-        return fill(self.writes, self._with_defaults(arguments)) if self.writes else ()
+        return fill(self.writes, self.with_defaults(arguments)) if self.writes else ()
 
     def bind(self, values: Mapping[str, Any], context: Context) -> Callable[[], Any]:
         """The call as a function without arguments; it returns the value, or an awaitable of it.
@@ -198,7 +198,12 @@ class Tool:
         """What the function returned, as the text for the model, as JSON, and as images and files."""
         return present(value, self.signature.result)
 
-    def _with_defaults(self, arguments: JsonObject) -> JsonObject:
+    def means_same(self, arguments: ValidArguments, others: ValidArguments) -> bool:
+        """Whether two calls ask for the same, however it is written."""
+        return arguments.json == others.json or self.signature.means_same(arguments.values, others.values)
+
+    def with_defaults(self, arguments: JsonObject) -> JsonObject:
+        """The arguments, and the defaults of those that are left out, as far as they have a JSON form."""
         properties = self.definition.input_schema.get("properties")
         defaults: JsonObject = {
             name: schema["default"]

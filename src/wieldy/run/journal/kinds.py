@@ -35,10 +35,12 @@ APPROVAL: Final = "approval"
 
 CALL_STARTED: Final = "call_started"
 """Intent to run a tool's code: `call_id`, `tool_name`, `attempt` (from 1), `effect`, `arguments` as validated,
-`repairs`, `idempotency_key`; where it applies `approved_by`."""
+`repairs`, `idempotency_key`; where they apply `approved_by` and `repeats` (an earlier call that asked for the
+same, of which nobody knows how it ended)."""
 
 ATTEMPT_FAILED: Final = "attempt_failed"
-"""An attempt failed and another will follow: `call_id`, `attempt`, `error` (its class), `message`, `wait_s`."""
+"""An attempt failed and another will follow: `call_id`, `attempt`, `error` (its class), `message`, `wait_s`,
+`nothing_done` (whether it is certain that it had no effect)."""
 
 CALL_FINISHED: Final = "call_finished"
 """The one outcome of a call: `result`, `duration_s`; where they apply `detail` (a traceback), `whole` (a capped

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from wieldy.core.calls import ToolCall
 from wieldy.core.errors import JournalError
-from wieldy.core.json import canonical_json
 from wieldy.core.limits import StopReason, Usage
 from wieldy.core.messages import Message
 from wieldy.run.journal import kinds
@@ -90,7 +89,7 @@ class Fold:
         self._run_id = ""
         self._messages: list[Message] = []
         self.read = MessagesSoFar(self._messages)
-        self._unknown: dict[tuple[str, str], str] = {}
+        self._unknown: dict[str, list[str]] = {}
         self._model = self._prompt = self._text = ""
         self._status: RunStatus = "running"
         self._stop_reason: StopReason | None = None
@@ -116,12 +115,14 @@ class Fold:
             calls.append(call)
         return calls[::-1]
 
-    def unknown_like(self, tool_name: str, arguments: JsonObject) -> CallState | None:
-        """The earlier call of this tool with these validated arguments of which nobody knew how it ended."""
-        if not self._unknown:
-            return None
-        call_id = self._unknown.get((tool_name, canonical_json(arguments)))
-        return None if call_id is None else self.calls[call_id]
+    @property
+    def has_unknown(self) -> bool:
+        """Whether there is a call of which the model does not know how it ended."""
+        return bool(self._unknown)
+
+    def unknown_of(self, tool_name: str) -> list[CallState]:
+        """The calls of this tool of which the model does not know how they ended, the newest first."""
+        return [self.calls[call_id] for call_id in reversed(self._unknown.get(tool_name, ()))] if self._unknown else []
 
     def apply(self, entry: Entry) -> None:
         """The state includes the entry.
@@ -250,6 +251,8 @@ class Fold:
             repairs=tuple(data["repairs"]),
             started=entry.time,
             approved_by=data.get("approved_by"),
+            repeats=data.get("repeats"),
+            is_in_doubt=True,
         )
 
     def _fail_attempt(self, _entry: Entry, data: dict[str, Any]) -> None:
@@ -257,7 +260,13 @@ class Fold:
         failure = FailedAttempt(
             attempt=data["attempt"], error=data["error"], message=data["message"], wait_s=data["wait_s"]
         )
-        self.calls[call.call.id] = replace(call, status="asked", failures=(*call.failures, failure))
+        nothing_done = data.get("nothing_done", False)
+        self.calls[call.call.id] = replace(
+            call,
+            status="asked" if nothing_done else "started",
+            is_in_doubt=not nothing_done,
+            failures=(*call.failures, failure),
+        )
 
     def _finish_call(self, _entry: Entry, data: dict[str, Any]) -> None:
         result = result_from_json(data["result"])
@@ -268,6 +277,7 @@ class Fold:
         call = replace(
             call,
             status="finished",
+            is_in_doubt=False,
             result=result,
             duration_s=data["duration_s"],
             detail=data.get("detail"),
@@ -282,8 +292,9 @@ class Fold:
             self.usage += usage
         if call.whole is not None:
             self.has_capped_results = True
-        if "tells_of" in data:
-            self.untold = [call_id for call_id in self.untold if call_id not in data["tells_of"]]
+        for told in data.get("tells_of", ()):
+            self.untold.remove(told)
+            self._know(told)
         if data.get("finishes", False) and isinstance(call.call, ToolCall):
             self.is_finished_by_call = True
             self._text = str(call.call.arguments.get("answer", ""))
@@ -291,15 +302,19 @@ class Fold:
         self._take_results()
 
     def _note_unknown(self, call: CallState) -> None:
-        if call.arguments is None or not (call.is_unknown or self._unknown):
-            return
-        arguments = canonical_json(call.arguments)
-        # Where a fallback had taken over, a repeat may come to it again, or find the tool that did not work before.
-        for name in {call.call.name or "", call.tool_name or ""}:
-            if call.is_unknown:
-                self._unknown.setdefault((name, arguments), call.call.id)
-            else:
-                self._unknown.pop((name, arguments), None)
+        if call.is_unknown:
+            for name in {call.tool_name or "", call.call.name or ""}:  # a fallback may have been at work
+                self._unknown.setdefault(name, []).append(call.call.id)
+        elif self._unknown:
+            for call_id in (call.repeats, call.recorded_as):
+                self._know(call_id)
+
+    def _know(self, call_id: str | None) -> None:
+        for name, calls in tuple(self._unknown.items()):
+            if call_id in calls:
+                calls.remove(call_id)
+            if not calls:
+                del self._unknown[name]
 
     def _take_late(self, _entry: Entry, data: dict[str, Any]) -> None:
         result = result_from_json(data["result"])
