@@ -102,7 +102,7 @@ class Signature:
         }
 
     def means_same(self, values: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
-        """Whether the function gets equal values: also 1 and 1.0, or a default that is left out and one that is given."""
+        """Whether the function gets equal values: 1 and 1.0, or a default that is left out and one that is given."""
         try:
             return all(
                 bool(values.get(each.name, each.default) == others.get(each.name, each.default))
