@@ -12,6 +12,7 @@ from wieldy.core.approvals import Approval, ApprovalRequest
 from wieldy.core.errors import ApprovalError, JournalTamperedError, UsageError
 from wieldy.core.events import CallWaiting
 from wieldy.core.history import check_history
+from wieldy.core.limits import Limits
 from wieldy.core.messages import Message
 from wieldy.core.ports import Draft
 from wieldy.run.consent import answer
@@ -273,3 +274,38 @@ async def test_what_strangers_wrote_taints_the_runs_around_and_within() -> None:
         *("untrusted", "untrusted", "trusted"),
     ]
     assert seen == [("ask_reader", False), ("fetch", False), ("ask_helper", True), ("look", True), ("look", True)]
+
+
+async def test_the_first_of_two_decisions_counts() -> None:
+    bank = Bank()
+
+    def clerk(request: ApprovalRequest) -> Approval | None:
+        if request.call_id == "c1":
+            answer(asking.journal, request.run_id, request.call_id, is_granted=False, by="the boss")
+        return request.approve(by="the clerk")
+
+    asking = agent(bank, approver=clerk)
+    result = await asking.run("Go")
+    assert bank.paid == [7]
+    assert "the boss said no" in contents(result)[0]
+
+
+async def test_the_time_that_a_person_takes_is_not_the_runs() -> None:
+    clock = FakeClock(1000.0)
+    bank = Bank()
+    journal = MemoryJournal(clock=clock)
+    request = RunRequest(
+        model=ScriptedModel(script),
+        toolset=Toolset(bank.tools),
+        journal=journal,
+        messages=(Message.user("Go"),),
+        policy=asks_about_payments,
+        limits=Limits(wall_time_s=100),
+        now=clock,
+    )
+    await run(request)
+    clock.advance(500)
+    for call_id in ("c1", "c3"):
+        answer(journal, request.run_id, call_id, is_granted=True, by="ada", now=clock)
+    result = await resume(request)
+    assert (result.stop_reason, bank.paid) == ("answered", [5, 7])

@@ -148,7 +148,8 @@ class Fold:
                 f"Entry {entry.sequence} ({entry.kind}) of run {entry.run_id!r} cannot be read: it lacks or holds "
                 f"something unexpected ({error!r}). The journal is damaged, or not written by Wieldy."
             ) from error
-        self._latest = entry.time
+        if entry.kind != kinds.APPROVAL:  # a person's time is not the run's
+            self._latest = entry.time
 
     def state(self) -> RunState:
         """The state up to now.
@@ -234,6 +235,8 @@ class Fold:
     def _take_approval(self, _entry: Entry, data: dict[str, Any]) -> None:
         approval = approval_from_json(data)
         call = self.calls[approval.call_id]
+        if call.request is not None and call.approval is not None and call.approval.digest == call.request.digest:
+            return  # it is decided; two may have answered at the same time
         self.calls[approval.call_id] = replace(
             call, status="asked" if call.status == "waiting" else call.status, approval=approval
         )
