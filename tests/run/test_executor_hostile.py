@@ -584,8 +584,9 @@ async def test_a_call_that_a_tool_beside_it_cancels_before_it_begins_begins_all_
         messages=(Message.user("Go"),),
         journal=journal,
     )
-    around |= {asyncio.ensure_future(run(request))}
-    await asyncio.wait(around - {_own_task()})
+    running = asyncio.create_task(run(request))
+    around.add(running)
+    await asyncio.wait_for(running, 60)  # it would never end
     results = [each.result for each in fold(journal.read(request.run_id)).calls]
     assert [result.content for result in results if result is not None] == ["done", "0", "1", "2"]
 

@@ -11,7 +11,6 @@ import asyncio
 import heapq
 import random as chances
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 import anyio
@@ -156,14 +155,16 @@ class _Execution:
 
     def _begin(self, index: int, scope: anyio.CancelScope) -> None:
         task = self._loop.create_task(self._carry_out(index, scope))
-        task.add_done_callback(partial(self._see_end, index, scope))
+        task.add_done_callback(self._see_end)
         self._running[index] = task, scope
 
-    def _see_end(self, index: int, scope: anyio.CancelScope, task: asyncio.Task[None]) -> None:
+    def _see_end(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled():
             task.exception()  # whoever stopped it knows of it; asyncio would report it as forgotten
-        elif index in self._running and not self.is_stopping():
-            self._begin(index, scope)  # a tool beside it has cancelled it before its first step
+        elif not self.is_stopping():
+            for index, (running, scope) in tuple(self._running.items()):
+                if running is task:
+                    self._begin(index, scope)  # a tool beside it has cancelled it before its first step
 
     async def _carry_out(self, index: int, scope: anyio.CancelScope) -> None:
         try:

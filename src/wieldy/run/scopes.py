@@ -11,10 +11,16 @@ import asyncio
 import contextlib
 import importlib
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import cache
+from typing import Any
 
-# Not public, and there is no public way to learn in which scope a task is. Without it nothing is found open.
-_STATES: Final[Mapping[Any, Any]] = getattr(importlib.import_module("anyio._backends._asyncio"), "_task_states", {})
+
+@cache
+def _states() -> Mapping[Any, Any]:
+    """In which scope each task is."""
+    # Not public, and there is no public way to learn it; without it nothing is found open. It is heavy to import, and
+    # in use when this is called.
+    return getattr(importlib.import_module("anyio._backends._asyncio"), "_task_states", {})
 
 
 class OpenScopes:
@@ -24,22 +30,18 @@ class OpenScopes:
 
     def __init__(self) -> None:
         self._task = asyncio.current_task()
-        self._state = _STATES.get(self._task)
-        self._around = self._innermost()
+        self._state = state = _states().get(self._task)
+        self._around = None if state is None else state.cancel_scope
 
     def close(self) -> bool:
         """Those that were opened since are cancelled and closed; whether there were any."""
-        if self._state is None:
-            self._state = _STATES.get(self._task)
-        was_open = False
-        while (scope := self._innermost()) is not self._around and scope is not None:
-            was_open = True
+        state = _states().get(self._task) if self._state is None else self._state
+        if state is None or state.cancel_scope is self._around:
+            return False
+        while (scope := state.cancel_scope) is not self._around and scope is not None:
             with contextlib.suppress(BaseException):  # it may be of a class of its own
                 scope.cancel()
                 scope.__exit__(None, None, None)
-            if self._innermost() is scope:
+            if state.cancel_scope is scope:
                 break
-        return was_open
-
-    def _innermost(self) -> Any:
-        return None if self._state is None else self._state.cancel_scope
+        return True
