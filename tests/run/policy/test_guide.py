@@ -116,7 +116,8 @@ def test_a_run_rests_until_somebody_has_decided(guide: Guide, capsys: pytest.Cap
     names = guide.play("agent.pending", *refunding(amount=80))
     printed = capsys.readouterr().out.splitlines()
     assert printed[-2] == "waiting_for_approval"
-    assert printed[-1] == "refund {'amount': 80, 'currency': 'EUR', 'order_id': '17'} large refunds need a second person"
+    arguments = "{'amount': 80, 'currency': 'EUR', 'order_id': '17'}"
+    assert printed[-1] == f"refund {arguments} large refunds need a second person"
     assert results(names["result"]) == ["Refunded 80.0 of order 17."]
 
 
