@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import json
 from collections.abc import Callable
@@ -107,6 +108,36 @@ def test_a_check_of_ones_own_that_crashes_keeps_its_secrets(check: Callable[[int
         take.validate({"number": 3})
     assert "secret" not in str(caught.value)
     assert "secret" in (caught.value.detail or "")
+
+
+ENDS: list[type[BaseException]] = [RuntimeError, SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError]
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_whatever_a_check_of_ones_own_raises_and_whatever_that_does_is_a_crash_of_the_tool(
+    end: type[BaseException],
+) -> None:
+    def fail(*_: object) -> Any:
+        raise end("secret")
+
+    class Silent(ValueError):
+        __str__ = __repr__ = fail
+
+    class Closed(Exception):
+        __getattribute__ = __str__ = __repr__ = fail
+
+    for error in (end("secret"), Silent(), Closed()):
+
+        def check(_: int, error: BaseException = error) -> int:
+            raise error
+
+        @tool
+        def take(number: Annotated[int, AfterValidator(check)]) -> None: ...
+
+        with pytest.raises(ToolCrashedError) as caught:
+            take.validate({"number": 3})
+        assert "secret" not in str(caught.value)
+        assert caught.value.detail
 
 
 anything = st.recursive(

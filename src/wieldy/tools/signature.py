@@ -108,7 +108,7 @@ class Signature:
                 bool(values.get(each.name, each.default) == others.get(each.name, each.default))
                 for each in self.parameters
             )
-        except Exception:  # comparing values is their own code; what cannot be compared may be the same
+        except BaseException:  # comparing values is their own code; what cannot be compared may be the same
             return True
 
     def call(self, function: AnyFunction, values: Mapping[str, Any], context: Context) -> Callable[[], Any]:

@@ -6,7 +6,6 @@ them and shows results; when, whether and in which thread its code runs is decid
 
 from __future__ import annotations
 
-import traceback
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +15,8 @@ from pydantic import ValidationError
 
 from wieldy.core.calls import Effect, Risk, ToolDefinition, Trust
 from wieldy.core.context import Context
-from wieldy.core.errors import ArgumentsError, ToolCrashedError, ToolSignatureError, UsageError
+from wieldy.core.errors import ArgumentsError, ModelVisibleError, ToolCrashedError, ToolSignatureError, UsageError
+from wieldy.core.foreign import traceback_of
 from wieldy.core.json import JsonObject
 from wieldy.schema import CompiledSchema, Violation, coerce, example, explain, may_change
 from wieldy.tools.callables import AnyFunction, is_method_of_class
@@ -135,15 +135,21 @@ class Tool:
     def _read(self, arguments: JsonObject) -> dict[str, Any]:
         try:
             return self.signature.read(arguments)
-        except ValidationError as error:
-            refused = self._refused(violations_of(error, arguments))
-        except (Exception, SystemExit) as error:  # a type's own checks are the tool's code
-            raise ToolCrashedError(
-                f"`{self.name}` could not check these arguments because of an internal error, which is recorded for "
-                "the operator. Try other arguments or another way.",
-                detail=traceback.format_exc(),
-            ) from error
+        except BaseException as error:  # a type's own checks are the tool's code
+            refused = self._why_not(error, arguments)
         raise refused
+
+    def _why_not(self, error: BaseException, arguments: JsonObject) -> ModelVisibleError:
+        try:
+            if type(error) is ValidationError:
+                return self._refused(violations_of(error, arguments))
+        except BaseException as worse:  # and so is the text of what they raise
+            error = worse
+        return ToolCrashedError(
+            f"`{self.name}` could not check these arguments because of an internal error, which is recorded for the "
+            "operator. Try other arguments or another way.",
+            detail=traceback_of(error),
+        )
 
     def _refused(self, violations: tuple[Violation, ...]) -> ArgumentsError:
         named = {str(violation.path[0]) for violation in violations if violation.path}
@@ -157,7 +163,7 @@ class Tool:
     def _is_good(self, arguments: JsonObject) -> bool:
         try:
             self.signature.read(arguments)
-        except Exception:  # a type's own checks are the tool's code; what they refuse is no example
+        except BaseException:  # a type's own checks are the tool's code; what they refuse is no example
             return False
         return self.schema.accepts(arguments)
 
