@@ -425,6 +425,36 @@ async def test_what_cannot_be_found_out_is_unknown(error: Exception) -> None:
     assert ("secret" in (outcome.detail or "")) != isinstance(error, ToolError)
 
 
+def silent(end: type[BaseException]) -> tuple[Exception, object]:
+    """An error and a value that raise this when they are asked what they say."""
+
+    def fail(*_: object) -> Any:
+        raise end
+
+    class SilentError(ToolError):
+        __str__ = __repr__ = fail
+        detail = property(fail, lambda *_: None)  # type: ignore[assignment]
+
+    class Silent:
+        __str__ = __repr__ = fail
+        __class__ = property(fail)  # type: ignore[assignment]
+
+    return SilentError("secret"), Silent()
+
+
+SILENT = [RuntimeError, SystemExit, KeyboardInterrupt, asyncio.CancelledError]
+
+
+@pytest.mark.parametrize("end", SILENT)
+async def test_whatever_an_answer_does_when_it_is_looked_at_the_call_has_an_outcome(end: type[BaseException]) -> None:
+    error, value = silent(end)
+    done: list[str] = []
+    notes = await carried_out(reconciled(lambda text: raises(error), done))
+    assert (notes.outcomes["c1"].is_unknown, done) == (True, [])
+    notes = await carried_out(reconciled(lambda text: value, done))
+    assert (notes.outcomes["c1"].is_unknown, notes.outcomes["c1"].result.is_error, done) == (False, False, [])
+
+
 async def test_asking_may_take_no_longer_than_the_call() -> None:
     async def ask() -> bool:
         await anyio.sleep_forever()
@@ -651,6 +681,21 @@ async def test_a_late_failure_is_told_too(end: Callable[[], Any], words: str) ->
     result = notes.late_outcomes["c1"].result
     assert result.is_error
     assert result.content.startswith(words)
+
+
+@pytest.mark.parametrize("end", SILENT)
+async def test_whatever_a_late_end_does_when_it_is_looked_at_it_is_told(end: type[BaseException]) -> None:
+    error, value = silent(end)
+    ends: list[Callable[[], Any]] = [lambda: raises(error), lambda: value]
+    for brought in ends:
+        notes = Notes()
+        async with late_calls(notes) as late:
+            is_released = await left_at_work(brought, notes=notes, late=late)
+            is_released.set()
+            with anyio.fail_after(10):
+                await notes.heard_late.wait()
+            late.check()
+        assert notes.late_outcomes["c1"].result.content
 
 
 async def test_nobody_hears_of_what_comes_after_the_run() -> None:
