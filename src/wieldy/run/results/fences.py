@@ -1,19 +1,24 @@
 """Sets the words of strangers apart: between two marks that they do not contain and cannot foresee, under a label.
 
-Law: what stands between the marks holds neither of them, and nothing that looks like one. The marks are derived from
-the text, so that the same result is shown in the same way in any process. Deliberately not here: whose words are
-strangers' (`shaper`).
+Law: what stands between the marks holds neither of them, nor one with other numbers, other brackets, letters of other
+widths, or with signs and invisible characters in between. The marks are derived from the text, so that the same result
+is shown in the same way in any process. Letters of other alphabets that look alike are not told apart. Deliberately not
+here: whose words are strangers' (`shaper`).
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 from wieldy.core.json import digest
 from wieldy.run.results.invisible import reveal
 
-_LOOKALIKE: Final = re.compile(r"[<\uff1c\u2039\u3008\u27e8](?=\W{0,8}untrusted)", re.IGNORECASE)
+_BRACKET: Final = re.compile(r"[<\uff1c\ufe64\u2039\u3008\u27e8\u276e\u276c\u2770\u227a\u02c2]")
+_REACH: Final = 64
+"""How many characters behind a bracket are looked at for the word of a mark."""
+
 _SOURCE_LIMIT: Final = 200
 
 
@@ -24,11 +29,16 @@ def label(source: str) -> str:
 
 def fenced(text: str, *, seed: str) -> str:
     """The text between two marks; the seed makes them differ from call to call."""
-    text = _LOOKALIKE.sub("(", text)
+    text = _BRACKET.sub(lambda found: "(" if _begins_mark(text, found.end()) else found.group(), text)
     number = digest(seed, text)[:16]
     while number in text:
         number = digest(seed, number)[:16]
     return f"<untrusted {number}>\n{text}\n</untrusted {number}>"
+
+
+def _begins_mark(text: str, start: int) -> bool:
+    behind = unicodedata.normalize("NFKD", text[start : start + _REACH]).casefold()
+    return "".join(character for character in behind if character.isalpha()).startswith("untrusted")
 
 
 def one_line(source: str) -> str:
