@@ -2,6 +2,7 @@
 
     python scripts/evidence.py            import cost and the base install
     python scripts/evidence.py formats    chat formats: other people's suites and templates, and speed beside peers
+    python scripts/evidence.py runtime    the runtime: its cost beside peers, and hundreds of kills
     python scripts/evidence.py fresh      `make run` and `make test` in a new clone with an empty home (long)
 
 Several names may be given. What only the proofs need is installed into a folder of its own from the package index.
@@ -22,14 +23,16 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main(arguments: list[str]) -> None:
-    if set(arguments) - {"formats", "fresh"}:
-        sys.exit("usage: python scripts/evidence.py [formats] [fresh]")
+    if set(arguments) - {"formats", "runtime", "fresh"}:
+        sys.exit("usage: python scripts/evidence.py [formats] [runtime] [fresh]")
     with tempfile.TemporaryDirectory(prefix="wieldy-evidence-") as folder:
         if not arguments:
             import_cost()
             base_install(Path(folder))
         if "formats" in arguments:
             chat_formats(Path(folder))
+        if "runtime" in arguments:
+            runtime()
         if "fresh" in arguments:
             fresh_machine(Path(folder))
 
@@ -59,6 +62,13 @@ def chat_formats(folder: Path) -> None:
         print(f"\n## {script}\n", flush=True)
         environment = {**os.environ, "PYTHONPATH": str(peers)}
         subprocess.run([sys.executable, str(ROOT / script)], env=environment, stdin=subprocess.DEVNULL, check=False)
+
+
+def runtime() -> None:
+    """What a turn costs beside a hand-written loop and peers, and what is left of runs that are killed."""
+    for script, *options in (("benchmarks/runtime.py", "--peers"), ("scripts/crash_matrix.py", "--random", "40")):
+        print(f"\n## {script} {' '.join(options)}\n", flush=True)
+        print(output_of([sys.executable, str(ROOT / script), *options]), flush=True)
 
 
 def fresh_machine(folder: Path) -> None:
