@@ -331,7 +331,7 @@ def test_at_a_terminal_a_call_says_how_far_it_is(
         "@tool(effect='read')\n"
         "def find(ctx: Context) -> str:\n"
         "    'Find.'\n"
-        "    for fraction in (None, 0.5):\n"
+        "    for fraction in (None, 2.0, 0.5):\n"
         "        ctx.progress('half \\x1b]0;owned\\x07 way', fraction=fraction)\n"
         "    return 'found'\n",
         encoding="utf-8",
