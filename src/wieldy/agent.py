@@ -27,11 +27,12 @@ from wieldy.run.budget import check_limits
 from wieldy.run.events import events_of
 from wieldy.run.guided import Guided, GuidedModel
 from wieldy.run.journal import MemoryJournal, open_journal
-from wieldy.run.loop import Emit, RunRequest, new_run_id, nothing, resume, run
+from wieldy.run.loop import Emit, nothing, resume, run
 from wieldy.run.nested import RunStoppedError, nested_run_id, stopped_by, used_for
 from wieldy.run.outcomes import Rest
 from wieldy.run.policy import Approver, Policy, allow_all
 from wieldy.run.prices import PRICES, Prices, check_prices
+from wieldy.run.request import RunRequest, new_run_id
 from wieldy.run.results import ResultRules, check_secrets
 from wieldy.run.results.masks import Mask
 from wieldy.run.secrecy import conceal, together
@@ -186,7 +187,7 @@ class Agent:
         return _wait_for("resume", partial(self.resume, run_id))
 
     def pending(self, run_id: str) -> tuple[ApprovalRequest, ...]:
-        """The calls of a run that wait for a person, in the model's order.
+        """The calls that wait for a person: the run's own, in the model's order, then those of runs within it.
 
         Raises:
             UsageError: The journal has no such run.

@@ -18,7 +18,8 @@ from wieldy.run.actions import TextActions
 from wieldy.run.actions.reading import Delta, ReadReply, ReplyReading
 from wieldy.run.actions.retelling import Retelling
 from wieldy.run.journal import MemoryJournal
-from wieldy.run.loop import RunRequest, run
+from wieldy.run.loop import run
+from wieldy.run.request import RunRequest
 from wieldy.testing import ScriptedModel, call, reasoning, text
 from wieldy.testing.scripted import Item
 from wieldy.tools import Toolset, tool

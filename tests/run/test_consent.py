@@ -17,9 +17,10 @@ from wieldy.core.messages import Message
 from wieldy.core.ports import Draft
 from wieldy.run.consent import answer
 from wieldy.run.journal import MemoryJournal, SqliteJournal, kinds
-from wieldy.run.loop import RunRequest, resume, run
+from wieldy.run.loop import resume, run
 from wieldy.run.policy import Allow, Ask, Decision, Proposal, ask_when_tainted, careful, strictest
 from wieldy.run.records import approval_to_json
+from wieldy.run.request import RunRequest
 from wieldy.run.state import fold
 from wieldy.testing import FakeClock, ScriptedModel, call, text
 from wieldy.tools import Toolset, tool
@@ -309,3 +310,64 @@ async def test_the_time_that_a_person_takes_is_not_the_runs() -> None:
         answer(journal, request.run_id, call_id, is_granted=True, by="ada", now=clock)
     result = await resume(request)
     assert (result.stop_reason, bank.paid) == ("answered", [5, 7])
+
+
+async def test_consent_that_runs_out_while_an_earlier_call_runs_does_not_count() -> None:
+    clock = FakeClock(1000.0)
+    bank = Bank()
+
+    @tool(effect="unsafe", writes=["account"])
+    def take_long() -> str:
+        """Takes long."""
+        clock.advance(61)
+        return "took long"
+
+    turn = [call("take_long"), call("pay", {"amount": 5})]
+    request = RunRequest(
+        model=ScriptedModel(lambda messages: turn if len(messages) == 1 else [text("done")]),
+        toolset=Toolset([*bank.tools, take_long]),
+        journal=MemoryJournal(),
+        messages=(Message.user("Go"),),
+        policy=lambda proposal: Ask(expires_after_s=60) if proposal.call.name == "pay" else Allow(),
+        approver=lambda asked: asked.approve(by="ada") if clock() < 1060 else None,
+        now=clock,
+    )
+    result = await run(request)
+    assert (result.stop_reason, bank.paid) == ("waiting_for_approval", [])
+    assert contents(result) == ["took long"]
+
+
+async def test_what_was_approved_is_what_runs_also_where_a_default_has_changed_since() -> None:
+    paid: list[float] = []
+
+    def teller(default: float) -> Any:
+        @tool(effect="unsafe")
+        def pay(to: str, amount: float = default) -> str:
+            """Pays."""
+            paid.append(amount)
+            return "paid"
+
+        return pay
+
+    def asking(default: float, journal: Any = None) -> Agent:
+        model = ScriptedModel(lambda messages: [call("pay", {"to": "m"})] if len(messages) == 1 else [text("done")])
+        return Agent(model, [teller(default)], journal=journal, policy=lambda proposal: Ask())
+
+    first = asking(1.0)
+    result = await first.run("Go")
+    assert result.waiting[0].arguments == {"to": "m", "amount": 1.0}
+    first.approve(result.run_id, "c1", by="ada")
+    again = await asking(1000.0, first.journal).resume(result.run_id)
+    assert (paid, again.waiting[0].arguments) == ([], {"to": "m", "amount": 1000.0})
+    assert ((await first.resume(result.run_id)).stop_reason, paid) == ("waiting_for_approval", [])
+    first.approve(result.run_id, "c1", by="ada")
+    assert ((await first.resume(result.run_id)).text, paid) == ("done", [1.0])
+
+
+async def test_a_reason_that_no_encoding_has_can_be_answered() -> None:
+    bank = Bank()
+    asking = agent(bank, policy=lambda proposal: Ask(reason="\ud800 money") if proposal.call.name == "pay" else Allow())
+    result = await asking.run("Go")
+    for request in result.waiting:
+        asking.approve(result.run_id, request.call_id, by="ada", digest=request.digest)
+    assert ((await asking.resume(result.run_id)).text, bank.paid) == ("done", [5, 7])

@@ -15,9 +15,10 @@ from wieldy.core.limits import Limits
 from wieldy.core.messages import Message
 from wieldy.core.principals import Principal
 from wieldy.run.journal import MemoryJournal
-from wieldy.run.loop import RunRequest, run
+from wieldy.run.loop import run
 from wieldy.run.policy import Ask
 from wieldy.run.prices import Price
+from wieldy.run.request import RunRequest
 from wieldy.run.state import fold
 from wieldy.testing import ScriptedModel, call, text
 from wieldy.tools import Toolset, tool

@@ -20,7 +20,8 @@ from wieldy.core.errors import ToolError
 from wieldy.core.messages import Message
 from wieldy.run.executor import MAX_CONCURRENT_CALLS
 from wieldy.run.journal import MemoryJournal, SqliteJournal
-from wieldy.run.loop import RunRequest, run
+from wieldy.run.loop import run
+from wieldy.run.request import RunRequest
 from wieldy.run.state import RunState, fold
 from wieldy.testing import ScriptedModel, call, text
 from wieldy.tools import Tool, Toolset, tool

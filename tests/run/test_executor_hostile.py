@@ -18,8 +18,9 @@ from wieldy.core.errors import ToolDeniedError, ToolError, ToolTimeoutError, Tra
 from wieldy.core.limits import Usage
 from wieldy.core.messages import Message
 from wieldy.run.journal import MemoryJournal
-from wieldy.run.loop import RunRequest, run
+from wieldy.run.loop import run
 from wieldy.run.outcomes import Rest
+from wieldy.run.request import RunRequest
 from wieldy.run.results import ResultRules
 from wieldy.run.state import CallState, RunState, fold
 from wieldy.testing import ScriptedModel, call, text

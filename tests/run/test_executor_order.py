@@ -23,8 +23,9 @@ from wieldy.core.errors import ModelVisibleError
 from wieldy.core.messages import Message
 from wieldy.run.executor import execute
 from wieldy.run.journal import MemoryJournal
-from wieldy.run.loop import RunRequest, run
+from wieldy.run.loop import run
 from wieldy.run.outcomes import Outcome, Rest, Step
+from wieldy.run.request import RunRequest
 from wieldy.run.results import Shaper
 from wieldy.run.scheduler import access_of, schedule
 from wieldy.run.state import fold

@@ -17,8 +17,9 @@ from wieldy.core.limits import Limits, Usage
 from wieldy.core.messages import Message, TextPart
 from wieldy.core.ports import Draft, Entry, ModelReply, ModelRequest
 from wieldy.run.journal import MemoryJournal
-from wieldy.run.loop import RunRequest, run
+from wieldy.run.loop import run
 from wieldy.run.policy import Allow, Decision, Deny, Proposal
+from wieldy.run.request import RunRequest
 from wieldy.run.state import fold
 from wieldy.testing import FakeClock, ScriptedModel, call, text
 from wieldy.tools import Toolset, tool

@@ -14,7 +14,8 @@ from wieldy.core.history import check_history
 from wieldy.core.messages import Message
 from wieldy.core.ports import Draft, Entry
 from wieldy.run.journal import MemoryJournal, verify
-from wieldy.run.loop import RunRequest, resume, run
+from wieldy.run.loop import resume, run
+from wieldy.run.request import RunRequest
 from wieldy.run.state import RunState, fold
 from wieldy.testing import ScriptedModel, call, text
 from wieldy.tools import Tool, Toolset, tool

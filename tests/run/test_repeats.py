@@ -1,5 +1,6 @@
 """A call that may have been done already is not done again unknowingly, however it is asked for."""
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,7 @@ from wieldy.core.messages import Message
 from wieldy.core.ports import Draft, Entry
 from wieldy.core.principals import Principal
 from wieldy.run.journal import MemoryJournal, kinds
-from wieldy.run.policy import Allow, Decision, Deny, Proposal
+from wieldy.run.policy import Allow, Decision, Deny, Proposal, ask_when_tainted
 from wieldy.run.state import fold
 from wieldy.testing import ScriptedModel, call, text
 from wieldy.tools import Tool, tool
@@ -165,3 +166,116 @@ async def test_an_attempt_that_failed_and_may_have_had_an_effect_is_not_forgotte
     told = await resumed(journal, run_id, tools, policy=deny if now == "denied" else None)
     assert "outcome unknown" in told
     assert len(paid) == 1
+
+
+# What comes late
+
+
+class Slow:
+    """A tool in a thread that gives no answer in time, and a way to wait until its late end is on record."""
+
+    def __init__(self, effect: Any, *, trust: Any = "trusted") -> None:
+        self.done: list[str] = []
+        self.stored = "old"
+        self._release = threading.Event()
+        self.agent: Agent | None = None
+
+        @tool(effect=effect, trust=trust, timeout_s=0.02)
+        def put(value: str) -> str:
+            """Stores a value."""
+            if not self.done:
+                self._release.wait(10)
+            self.done.append(value)
+            self.stored = value
+            return f"stored {value}"
+
+        @tool(effect="read")
+        def get() -> str:
+            """Gives what is stored."""
+            return self.stored
+
+        @tool(effect="read")
+        async def wait() -> str:
+            """Waits until what is late has come."""
+            await self.come()
+            return "waited"
+
+        self.tools = [put, get, wait]
+
+    async def come(self) -> None:
+        """The late end is on record."""
+        self._release.set()
+        assert self.agent is not None
+        journal = self.agent.journal
+        with anyio.fail_after(10):
+            while not any(entry.kind == kinds.CALL_CAME_LATE for entry in journal.read(next(iter(journal.run_ids())))):
+                await anyio.lowlevel.checkpoint()
+
+    async def run(self, *turns: list[Any], before: int | None = None, **options: Any) -> tuple[Any, list[str]]:
+        """The result, and what the model read.
+
+        Args:
+            *turns: What the model asks for.
+            before: The turn, from 0, before which what is late has come, though nobody has told the model.
+            **options: Of the agent.
+        """
+        slow = self
+
+        class Model(ScriptedModel):
+            async def stream(self, request: Any) -> Any:
+                if len(self.requests) == before:
+                    await slow.come()
+                async for event in super().stream(request):
+                    yield event
+
+        self.agent = Agent(Model([*turns, [text("done")]]), self.tools, **options)
+        result = await self.agent.run("Go")
+        return result, [message.text for message in result.messages if message.role == "tool"]
+
+
+PUT, GET, WAIT = call("put", {"value": "new"}), call("get"), call("wait")
+
+
+@pytest.mark.parametrize("effect", ["idempotent", "keyed", "unsafe"])
+async def test_a_repeat_by_a_model_that_was_not_told_is_answered_with_what_came_late(effect: str) -> None:
+    slow = Slow(effect)
+    result, told = await slow.run([PUT], [PUT], before=1)
+    assert (result.text, slow.done) == ("done", ["new"])
+    assert told[1].startswith("stored new")
+    assert "not run again" in told[1]
+
+
+async def test_a_repeat_by_a_model_that_was_told_is_a_new_wish() -> None:
+    slow = Slow("idempotent")
+    _, told = await slow.run([PUT], [WAIT], [call("put", {"value": "other"})], [PUT])
+    assert "Meanwhile your earlier call of `put`" in told[1]
+    assert (slow.done, told[3]) == (["new", "other", "new"], "stored new")
+
+
+async def test_what_came_late_does_not_answer_a_repeat_behind_another_effect() -> None:
+    slow = Slow("unsafe")
+    result, _ = await slow.run([PUT], [call("put", {"value": "other"}), PUT], before=1)
+    assert (result.stop_reason, slow.done) == ("waiting_for_approval", ["new", "other"])
+    assert "come to an end" in result.waiting[0].reason
+
+
+async def test_nothing_is_read_from_the_record_while_a_call_is_in_doubt() -> None:
+    slow = Slow("unsafe")
+    _, told = await slow.run([PUT], [GET], [WAIT], [GET])
+    assert (told[1], told[3]) == ("old", "new")
+
+
+async def test_the_words_of_strangers_that_come_late_taint_what_follows() -> None:
+    slow = Slow("read", trust="untrusted")
+    paid: list[int] = []
+
+    @tool(effect="unsafe")
+    def pay(amount: int) -> str:
+        """Pays."""
+        paid.append(amount)
+        return "paid"
+
+    slow.tools.append(pay)
+    result, told = await slow.run([PUT], [WAIT], [call("pay", {"amount": 5})], policy=ask_when_tainted())
+    assert "<untrusted" in told[1]
+    assert (result.stop_reason, result.is_tainted, paid) == ("waiting_for_approval", True, [])

@@ -8,7 +8,8 @@ from wieldy.core.errors import JournalError
 from wieldy.core.messages import Message
 from wieldy.core.ports import Entry
 from wieldy.run.journal import MemoryJournal
-from wieldy.run.loop import RunRequest, run
+from wieldy.run.loop import run
+from wieldy.run.request import RunRequest
 from wieldy.run.state import Fold, fold
 from wieldy.testing import ScriptedModel, call, text
 from wieldy.tools import Toolset, tool

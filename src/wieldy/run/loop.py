@@ -14,19 +14,15 @@ Deliberately not here: how a model is reached or led (the `Model` port), how a c
 from __future__ import annotations
 
 import asyncio
-import time
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from itertools import groupby
-from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import anyio
 
 from wieldy.core.approvals import ApprovalRequest
-from wieldy.core.context import Charge, charge_nobody
 from wieldy.core.errors import (
     JournalConflictError,
     JournalError,
@@ -34,7 +30,7 @@ from wieldy.core.errors import (
     UsageError,
 )
 from wieldy.core.events import CallStarted, RunEvent, RunFinished, RunResult, RunStarted
-from wieldy.core.limits import Limits, Usage, usable
+from wieldy.core.limits import Usage, usable
 from wieldy.core.ports import Draft, ModelRequest
 from wieldy.run.allowance import Allowance
 from wieldy.run.brake import Brake
@@ -47,73 +43,21 @@ from wieldy.run.late import LateCalls
 from wieldy.run.next_step import AskModel, DealWithCalls, End, ReachLimit, next_step
 from wieldy.run.offer import Offer
 from wieldy.run.pipeline import Pipeline
-from wieldy.run.policy import Approver, Policy, allow_all
-from wieldy.run.prices import PRICES, Prices, cost_of, price_of
+from wieldy.run.prices import Prices, cost_of, price_of
 from wieldy.run.recording import Emit, Recording
 from wieldy.run.records import definition_to_json, limits_to_json, message_to_json
 from wieldy.run.replies import CallNumbers, adopt, ask
-from wieldy.run.results import ResultRules, Shaper
+from wieldy.run.request import RunRequest
+from wieldy.run.results import Shaper
 from wieldy.run.secrecy import MaskedDeltas, concealing, secrecy_of, together
-from wieldy.run.state import Parent, RunState
+from wieldy.run.state import RunState
 
 if TYPE_CHECKING:
     from wieldy.core.calls import ToolDefinition
     from wieldy.core.json import JsonObject
     from wieldy.core.limits import StopReason
-    from wieldy.core.messages import Message
-    from wieldy.core.ports import Journal, Lease, Model, ModelReply
-    from wieldy.core.principals import Principal
+    from wieldy.core.ports import Lease, ModelReply
     from wieldy.run.secrecy import Secrecy
-    from wieldy.tools import Toolset
-
-
-def new_run_id() -> str:
-    """An id that no run has had."""
-    return token_hex(8)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
-    """Everything that one run needs.
-
-    Attributes:
-        messages: What the run starts from; a history that strict providers take, instructions first. Empty for a run
-            that is resumed: what it started from is in its journal.
-        toolset: Entered for as long as the run goes on.
-        approver: Asked at once where the policy wants a person's consent; without one the run waits.
-        secrets: By name, for tools to take.
-        masked: Secrets of the runs around this one: for no tool to take, and masked as well.
-        finish: Whether the model may end the run by calling `finish`.
-        around: What is left of the limits of the run around this one, at any moment; None if there is none.
-        charge: Told what the run uses as it goes, runs within it included.
-        is_tainted: Whether strangers may have shaped what the run starts from.
-        clock: Seconds that only grow, for limits and durations.
-        now: Seconds since the epoch, for what expires.
-        sleep: Waits between attempts, in seconds.
-    """
-
-    model: Model
-    toolset: Toolset
-    journal: Journal
-    messages: Sequence[Message] = ()
-    limits: Limits = field(default_factory=Limits)
-    policy: Policy = allow_all
-    approver: Approver | None = None
-    principal: Principal | None = None
-    secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    masked: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    results: ResultRules = field(default_factory=ResultRules)
-    prices: Prices = field(default_factory=lambda: PRICES)
-    finish: bool = False
-    parent: Parent | None = None
-    around: Callable[[], Limits] | None = None
-    charge: Charge = charge_nobody
-    is_tainted: bool = False
-    metadata: JsonObject | None = None
-    clock: Callable[[], float] = time.monotonic
-    now: Callable[[], float] = time.time
-    sleep: Callable[[float], Awaitable[None]] = anyio.sleep
-    run_id: str = field(default_factory=new_run_id)
 
 
 def nothing(event: RunEvent) -> None:
@@ -132,7 +76,9 @@ async def run(request: RunRequest, emit: Emit = nothing) -> RunResult:
     secrecy = secrecy_of(request.secrets, request.masked, request.toolset.tools)
     with concealing(secrecy):
         lease = request.journal.lease(request.run_id)
-        recording = Recording(run_id=request.run_id, journal=request.journal, emit=emit, secrecy=secrecy)
+        recording = Recording(
+            run_id=request.run_id, journal=request.journal, emit=emit, now=request.now, secrecy=secrecy
+        )
         return await _Run(request, recording, emit, secrecy).carry_out(lease, is_new=True)
 
 
@@ -152,7 +98,12 @@ async def resume(request: RunRequest, emit: Emit = nothing) -> RunResult:
         try:
             entries = read_run(request.journal, request.run_id)
             recording = Recording(
-                run_id=request.run_id, journal=request.journal, emit=emit, entries=entries, secrecy=secrecy
+                run_id=request.run_id,
+                journal=request.journal,
+                emit=emit,
+                now=request.now,
+                entries=entries,
+                secrecy=secrecy,
             )
             state = recording.known.state()
             running = _Run(request, recording, emit, secrecy)

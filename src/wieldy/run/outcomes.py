@@ -17,6 +17,7 @@ class Step(Struct, frozen=True, kw_only=True):
     Attributes:
         context: What the tool's code may know; `context.attempt` is the number of the next attempt.
         approved_by: Who consented, if somebody was asked.
+        approved_until: When that consent runs out, in seconds since the epoch; None for never.
         repeats: The id of an earlier call that asked for the same, of which nobody knows how it ended.
         reconcile: Whether the tool is asked first if an earlier attempt took place.
         fallback: What runs instead if this fails for good without an effect; validated and allowed as well.
@@ -27,6 +28,7 @@ class Step(Struct, frozen=True, kw_only=True):
     arguments: ValidArguments
     context: Context
     approved_by: str | None = None
+    approved_until: float | None = None
     repeats: str | None = None
     reconcile: bool = False
     fallback: Step | None = None

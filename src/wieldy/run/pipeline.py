@@ -110,6 +110,7 @@ class Pipeline:
             arguments=arguments,
             context=self.context(state, tool, key=self._key(state, tool, arguments, earlier)),
             approved_by=decided,
+            approved_until=None if decided is None or state.request is None else state.request.expires,
             repeats=None if earlier is None else earlier.call.id,
             reconcile=tool.effect == "reconcile" and earlier is not None,
             fallback=await self.fallback(call, tool),

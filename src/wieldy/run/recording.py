@@ -64,6 +64,7 @@ class Recording:
         run_id: str,
         journal: Journal,
         emit: Emit,
+        now: Callable[[], float],
         entries: Sequence[Entry] = (),
         secrecy: Secrecy | None = None,
     ) -> None:
@@ -72,6 +73,7 @@ class Recording:
         self._run_id = run_id
         self._journal = journal
         self._emit = emit
+        self._now = now
         self._secrecy = secrecy
         self._take_in(entries)
 
@@ -155,7 +157,9 @@ class Recording:
     # Calls, as the executor tells of them
 
     def may_start(self, step: Step) -> bool:
-        """Whether no call that asks for the same has ended meanwhile without anybody knowing how."""
+        """Whether what was decided still holds: the consent, and that no call for the same is in doubt meanwhile."""
+        if step.approved_until is not None and self._now() >= step.approved_until:
+            return False
         return not is_repeat_of_news(step, self.known)
 
     def start(self, steps: Sequence[Step]) -> None:
@@ -164,7 +168,7 @@ class Recording:
         for step in steps:
             self._emit(CallRunning(call=step.call, attempt=step.context.attempt))
 
-    def retry(self, step: Step, error: ModelVisibleError, *, wait_s: float, nothing_done: bool = False) -> None:
+    def retry(self, step: Step, error: ModelVisibleError, *, wait_s: float, nothing_done: bool) -> None:
         """An attempt failed, and another follows."""
         data: JsonObject = {
             "call_id": step.call.id,

@@ -12,7 +12,8 @@ from wieldy.core.limits import Limits
 from wieldy.core.messages import Message
 from wieldy.core.ports import Draft, Entry
 from wieldy.run.journal import MemoryJournal
-from wieldy.run.loop import RunRequest, resume, run
+from wieldy.run.loop import resume, run
+from wieldy.run.request import RunRequest
 from wieldy.run.state import fold
 from wieldy.testing import ScriptedModel, call, text
 from wieldy.tools import Toolset, tool

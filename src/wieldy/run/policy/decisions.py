@@ -92,7 +92,8 @@ class Ask:
 Decision: TypeAlias = Allow | Deny | Ask
 
 Policy: TypeAlias = "Callable[[Proposal], Decision | Awaitable[Decision]]"
-"""Asked once per call, in the model's order, before any call of the turn runs; and again when a run is resumed."""
+"""Asked about each call, in the model's order, before any call of the turn runs; again when a run is resumed, and when
+something happened meanwhile that may change the answer."""
 
 Approver: TypeAlias = "Callable[[ApprovalRequest], Approval | Awaitable[Approval | None] | None]"
 """Asks a person, and answers `request.approve(by=...)`, `request.deny(by=...)`, or None: nobody has decided yet."""
