@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from wieldy.core.errors import GrammarError
-from wieldy.grammar import Grammar, Matcher, Tokenizer, choice, json_schema, lark, literal
+from wieldy.grammar import Grammar, Matcher, Tokenizer, choice, json_schema, lark
+from wieldy.grammar.notation.lark_text import literal
 
 BYTES = Tokenizer.of_bytes()
 PIECES = Tokenizer(

@@ -14,11 +14,11 @@ from wieldy.formats.events import Reply, reply_of
 from wieldy.formats.nodes.flat import WrittenCall, token_marks
 from wieldy.formats.parser import Parser
 from wieldy.formats.reading.tool_index import ToolIndex, ToolLike
-from wieldy.formats.shape import Rules, Shape
 from wieldy.formats.turns.turns import ReplyPlace, Turns
 from wieldy.formats.values.expected import is_same
 from wieldy.formats.wires.reply import CallsInReasoning, Choice, ReadOptions, ReplyParts, WireLike
 from wieldy.grammar import Grammar
+from wieldy.grammar.shape import Rules, Shape
 from wieldy.schema.repair import RepairLevel
 
 _MODES = ("auto", "none", "required", "tool")
@@ -208,10 +208,10 @@ class ChatFormat:
             GrammarError: The engine refuses the grammar.
         """
         # Compiling grammars needs the optional engine, which parsing does not.
-        from wieldy.formats.notation.lark import to_lark  # noqa: PLC0415
+        from wieldy.grammar.compiled import compiled  # noqa: PLC0415
 
         rules = self.rules(tools, tool_choice=tool_choice, at_most=at_most, prompt=prompt)
-        return to_lark(rules, special_tokens=special_tokens or {})
+        return compiled(rules, special_tokens=special_tokens)
 
     def rules(
         self,

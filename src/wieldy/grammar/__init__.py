@@ -1,11 +1,13 @@
 """Decoding constraints: what a model may write next, token by token.
 
 `choice`, `json_schema` and `lark` make a `Grammar`; a `Matcher` walks it over a vocabulary. Pure: tokens in, masks out.
-The engine is llguidance (extras `local` and `constrain`); it is imported when the first grammar is compiled.
+What may be written is a `shape`, which `notation` prints for three engines. The engine is llguidance (extras `local`
+and `constrain`); it is imported when the first grammar is compiled.
 Deliberately not here: which tools exist and how a model family writes its calls; sampling.
 """
 
-from wieldy.grammar.constraints import Grammar, choice, json_schema, lark, literal
+from wieldy.grammar.compiled import Grammar
+from wieldy.grammar.constraints import choice, json_schema, lark
 from wieldy.grammar.matcher import Matcher, Tokenizer
 
-__all__ = ["Grammar", "Matcher", "Tokenizer", "choice", "json_schema", "lark", "literal"]
+__all__ = ["Grammar", "Matcher", "Tokenizer", "choice", "json_schema", "lark"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wieldy.core.errors import GrammarError
-from wieldy.grammar.constraints import Grammar
+from wieldy.grammar.compiled import Grammar
 from wieldy.grammar.engine import llguidance
 
 _LIMITS = {"max_items_in_row": 20_000, "step_max_items": 2_000_000, "step_lexer_fuel": 5_000_000}

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from wieldy.formats.nodes.value_shapes import ValueNotation, ValueShapes
-from wieldy.formats.notation.lark import to_lark
-from wieldy.formats.shape import Characters, Exact, InOrder, Rules, Shape
 from wieldy.grammar import Matcher, Tokenizer
+from wieldy.grammar.compiled import compiled
+from wieldy.grammar.shape import Characters, Exact, InOrder, Rules, Shape
 
 BYTES = Tokenizer.of_bytes()
 
@@ -36,7 +36,7 @@ NOTATION = ValueNotation(
 def accepts(schema: dict[str, Any], text: str) -> bool:
     named: dict[str, Shape] = {}
     start = ValueShapes(NOTATION, schema, named).at(())
-    matcher = Matcher(to_lark(Rules(start=start, named=named)), BYTES)
+    matcher = Matcher(compiled(Rules(start=start, named=named)), BYTES)
     return all(matcher.accept_token(byte) for byte in text.encode()) and matcher.is_accepting
 
 

@@ -3,11 +3,11 @@
 from wieldy.formats.format import ChatFormat
 from wieldy.formats.nodes.flat import Gap, Literal
 from wieldy.formats.nodes.json_calls import JsonCall
-from wieldy.formats.shape import Characters
 from wieldy.formats.turns import ready as ready_turns
 from wieldy.formats.wires.reply import Region
 from wieldy.formats.wires.section import Call, Section
 from wieldy.formats.wires.wire import Wire
+from wieldy.grammar.shape import Characters
 
 _LINE = Gap("\n    ")
 

@@ -17,8 +17,8 @@ from wieldy.core.json import JsonObject
 from wieldy.formats.reading.pattern import SPACE, Either, Group, Part, Run
 from wieldy.formats.reading.sink import OpenCall
 from wieldy.formats.reading.source import TOKEN, Reading, Source
-from wieldy.formats.shape import Characters, Exact, InOrder, Shape, maybe
 from wieldy.formats.values.expected import Expected
+from wieldy.grammar.shape import Characters, Exact, InOrder, Shape, maybe
 
 NAME = r"^\s<>(){}\[\]\"'|=:,"
 """What the name of a tool may be written with, where the wire does not say: the inside of a character class."""

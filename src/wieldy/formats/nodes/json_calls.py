@@ -15,8 +15,8 @@ from wieldy.formats.reading.mending import Meant
 from wieldy.formats.reading.pattern import SPACE, Either, Part, Pattern
 from wieldy.formats.reading.sink import OpenCall
 from wieldy.formats.reading.source import Reading, Source
-from wieldy.formats.shape import Characters, Exact, InOrder, Json, Shape
 from wieldy.formats.values.values import in_schema_order
+from wieldy.grammar.shape import Characters, Exact, InOrder, Json, Shape
 
 Role: TypeAlias = Literal["name", "arguments", "id"]
 NINE = Characters("a-zA-Z0-9", at_least=9, at_most=9)

@@ -23,7 +23,7 @@ from wieldy.formats.reading.pattern import SPACE, Group, Part, Pattern, Run, Sca
 from wieldy.formats.reading.python_strings import read_python_string
 from wieldy.formats.reading.sink import OpenCall
 from wieldy.formats.reading.source import Reading, Source
-from wieldy.formats.shape import Characters, Exact, InOrder, OneOf, Shape, TextWithout, in_order, maybe
+from wieldy.grammar.shape import Characters, Exact, InOrder, OneOf, Shape, TextWithout, in_order, maybe
 
 _KEY = Pattern((Group("key", (Run(r"^:,{}\[\]<>\"\n", at_least=0),)), SPACE, ":"))
 _EDGE = Characters("^\\s:,{}\\[\\]<>\"'", at_most=1)

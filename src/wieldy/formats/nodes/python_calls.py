@@ -25,9 +25,9 @@ from wieldy.formats.reading.pattern import SPACE, Either, Group, Part, Pattern, 
 from wieldy.formats.reading.python_strings import python_string_shape, read_python_string, write_python_string
 from wieldy.formats.reading.sink import OpenCall
 from wieldy.formats.reading.source import Reading, Source, WireError
-from wieldy.formats.shape import Exact, InOrder, Json, Shape, in_order
 from wieldy.formats.values.expected import Expected
 from wieldy.formats.values.values import decode, in_schema_order
+from wieldy.grammar.shape import Exact, InOrder, Json, Shape, in_order
 
 BareText: TypeAlias = Literal["refused", "text"]
 """What a text without quotes is: an error, or a text that the schema decodes, if it has no parentheses."""

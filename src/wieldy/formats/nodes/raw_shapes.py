@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from wieldy.core.json import JsonObject, JsonValue
-from wieldy.formats.shape import Exact, InOrder, Json, OneOf, Repeated, Shape, in_order, maybe
 from wieldy.formats.values.expected import Expected
 from wieldy.formats.values.values import encode
+from wieldy.grammar.shape import Exact, InOrder, Json, OneOf, Repeated, Shape, in_order, maybe
 from wieldy.schema.resolve import type_of
 
 

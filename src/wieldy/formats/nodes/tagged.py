@@ -25,9 +25,9 @@ from wieldy.formats.nodes.text_ends import ends_of_text
 from wieldy.formats.reading.pattern import SPACE, Either, End, Group, Part, Pattern, Run, Scanner
 from wieldy.formats.reading.sink import OpenCall
 from wieldy.formats.reading.source import Reading, Source
-from wieldy.formats.shape import Exact, InOrder, OneOf, Shape, TextWithout
 from wieldy.formats.values.expected import Expected
 from wieldy.formats.values.values import decode, encode, in_schema_order
+from wieldy.grammar.shape import Exact, InOrder, OneOf, Shape, TextWithout
 from wieldy.schema.resolve import type_of
 
 Types: TypeAlias = OneOfThese["none", "string flag", "name"]

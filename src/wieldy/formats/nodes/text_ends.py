@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from wieldy.formats.reading.pattern import SPACE, Either, End, Group, Part
-from wieldy.formats.shape import Marker
+from wieldy.grammar.shape import Marker
 
 _BETWEEN = "\u3000"
 """Stands for the white space between two texts: no mark of any family has it."""

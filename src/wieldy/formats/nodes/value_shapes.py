@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from wieldy.core.json import JsonObject, JsonValue
-from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Shape, in_order, maybe
+from wieldy.grammar.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Shape, in_order, maybe
 from wieldy.schema.resolve import (
     ALL_TYPES,
     ANNOTATIONS,

@@ -22,10 +22,10 @@ from wieldy.formats.nodes.xml_shapes import XmlShapes, end_of_call, nested_kind
 from wieldy.formats.reading.pattern import SPACE, Either, End, Group, Part, Pattern, Run, Scanner
 from wieldy.formats.reading.sink import OpenCall
 from wieldy.formats.reading.source import Reading, Source
-from wieldy.formats.shape import Shape
 from wieldy.formats.values.expected import Expected
 from wieldy.formats.values.trees import ITEM, Element, decode_tree
 from wieldy.formats.values.values import encode, in_schema_order
+from wieldy.grammar.shape import Shape
 from wieldy.schema.wellformed import MAX_DEPTH
 
 TAG_NAME = r"^\s<>/\"'=&"

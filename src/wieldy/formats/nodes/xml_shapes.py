@@ -14,9 +14,9 @@ from wieldy.formats.nodes.flat import Around
 from wieldy.formats.nodes.raw_shapes import arguments_in_order, one_of, raw_shapes
 from wieldy.formats.nodes.text_ends import ends_of_text
 from wieldy.formats.reading.pattern import SPACE, Either, End, Part
-from wieldy.formats.shape import Exact, InOrder, Named, Repeated, Shape, TextWithout, in_order
 from wieldy.formats.values.expected import ANYTHING, Expected
 from wieldy.formats.values.trees import ITEM
+from wieldy.grammar.shape import Exact, InOrder, Named, Repeated, Shape, TextWithout, in_order
 
 Nested: TypeAlias = Literal["object", "array"]
 _FAR = 1_000_000

@@ -12,7 +12,7 @@ import re
 from wieldy.formats.events import escaped
 from wieldy.formats.reading.json_text import Out, peek
 from wieldy.formats.reading.source import Reading, Source
-from wieldy.formats.shape import Characters, Exact, InOrder, OneOf, Repeated, Shape
+from wieldy.grammar.shape import Characters, Exact, InOrder, OneOf, Repeated, Shape
 
 _PREFIXES = "rRuU"
 _PLAIN = {"'": re.compile(r"[^'\\]*"), '"': re.compile(r'[^"\\]*')}

@@ -17,10 +17,10 @@ from wieldy.formats.nodes.json_calls import written_json
 from wieldy.formats.reading.sink import Sink
 from wieldy.formats.reading.source import Reading, Source
 from wieldy.formats.reading.tool_index import ToolIndex
-from wieldy.formats.shape import Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout, maybe
 from wieldy.formats.wires.harmony_reader import HarmonyReader
 from wieldy.formats.wires.message_header import Channel, Header, HeaderMarks
 from wieldy.formats.wires.reply import Choice, ReadOptions, ReplyParts, Start
+from wieldy.grammar.shape import Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout, maybe
 
 Purpose = OneOfThese["reasoning", "preamble", "answer", "call"]
 """What a message is for when it is written; each is written on one channel."""

@@ -15,9 +15,9 @@ from wieldy.formats.nodes.json_calls import written_json
 from wieldy.formats.reading.sink import Sink
 from wieldy.formats.reading.source import Reading, Source
 from wieldy.formats.reading.tool_index import ToolIndex
-from wieldy.formats.shape import Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout, maybe
 from wieldy.formats.wires.prose_json_reader import CallKeys, ProseJsonReader
 from wieldy.formats.wires.reply import Choice, ReadOptions, Region, ReplyParts, Start
+from wieldy.grammar.shape import Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout, maybe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from wieldy.formats.nodes.flat import Gap, Literal, WrittenCall
 from wieldy.formats.reading.sink import Sink
 from wieldy.formats.reading.source import Reading, Source
 from wieldy.formats.reading.tool_index import ToolIndex
-from wieldy.formats.shape import Shape
+from wieldy.grammar.shape import Shape
 
 CallsInReasoning: TypeAlias = OneOfThese["text", "calls"]
 """What the opening mark of a call means within reasoning: only text, or the end of the reasoning and a call."""

@@ -29,7 +29,7 @@ from wieldy.formats.reading.mending import SaysCall, mend
 from wieldy.formats.reading.pattern import SPACE, Either, End, Group, Part, Pattern, Run, Scanner
 from wieldy.formats.reading.sink import OpenCall, Sink
 from wieldy.formats.reading.source import Reading, Source, WireError
-from wieldy.formats.shape import InOrder, OneOf, Repeated, Shape
+from wieldy.grammar.shape import InOrder, OneOf, Repeated, Shape
 
 _ANY_NAME = Run(r"\w.\-")
 

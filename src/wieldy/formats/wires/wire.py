@@ -13,10 +13,10 @@ from wieldy.formats.nodes.flat import Gap, Literal
 from wieldy.formats.reading.sink import Sink
 from wieldy.formats.reading.source import Reading, Source
 from wieldy.formats.reading.tool_index import ToolIndex
-from wieldy.formats.shape import Exact, InOrder, Named, OneOf, Shape, TextWithout, maybe
 from wieldy.formats.wires.reply import CallsInReasoning, Choice, ReadOptions, Region, ReplyParts, Start, text_of
 from wieldy.formats.wires.reply_reader import Marks, ReplyReader
 from wieldy.formats.wires.section import Section
+from wieldy.grammar.shape import Exact, InOrder, Named, OneOf, Shape, TextWithout, maybe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

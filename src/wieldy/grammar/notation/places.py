@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from wieldy.formats.notation.naming import parts
-from wieldy.formats.notation.steps import NoStepsError, is_closed_by
-from wieldy.formats.shape import Exact, InOrder, Marker, Named, OneOf, Repeated, Shape, TextWithout
+from wieldy.grammar.notation.naming import parts
+from wieldy.grammar.notation.steps import NoStepsError, is_closed_by
+from wieldy.grammar.shape import Exact, InOrder, Marker, Named, OneOf, Repeated, Shape, TextWithout
 
 _MAX_PLACES = 1000
 """A shape that is met more often is left to others."""

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from wieldy.formats.notation.character_class import character_class
-from wieldy.formats.notation.markers import occurrence
-from wieldy.formats.notation.naming import is_nullable
-from wieldy.formats.shape import Characters, Exact, InOrder, Json, Marker, Named, OneOf, Repeated, Shape, TextWithout
+from wieldy.grammar.notation.character_class import character_class
+from wieldy.grammar.notation.markers import occurrence
+from wieldy.grammar.notation.naming import is_nullable
+from wieldy.grammar.shape import Characters, Exact, InOrder, Json, Marker, Named, OneOf, Repeated, Shape, TextWithout
 
 _MAX_COUNT = 32
 """A part that is repeated more often than this, but not without end, is not written out."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from wieldy.core.errors import GrammarError
-from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, Shape, TextWithout
+from wieldy.grammar.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, Shape, TextWithout
 
 
 def recursive_names(rules: Rules) -> frozenset[str]:

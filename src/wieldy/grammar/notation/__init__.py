@@ -5,8 +5,8 @@ the validator that follows decides. Deliberately not here: what a model family w
 a grammar (`wieldy.grammar`).
 """
 
-from wieldy.formats.notation.gbnf import to_gbnf
-from wieldy.formats.notation.lark import to_lark
-from wieldy.formats.notation.structural_tag import to_structural_tag
+from wieldy.grammar.notation.gbnf import to_gbnf
+from wieldy.grammar.notation.lark import to_lark
+from wieldy.grammar.notation.structural_tag import to_structural_tag
 
 __all__ = ["to_gbnf", "to_lark", "to_structural_tag"]

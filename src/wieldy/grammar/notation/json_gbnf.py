@@ -11,7 +11,7 @@ import json
 from typing import cast
 
 from wieldy.core.json import JsonObject, JsonValue, canonical_json
-from wieldy.formats.notation.gbnf_text import Lines, counts, quoted
+from wieldy.grammar.notation.gbnf_text import Lines, counts, quoted
 from wieldy.schema.resolve import (
     ALL_TYPES,
     NO_TYPES,

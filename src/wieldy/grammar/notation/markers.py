@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from wieldy.core.errors import GrammarError
-from wieldy.formats.shape import WHITE_SPACE, Marker
+from wieldy.grammar.shape import WHITE_SPACE, Marker
 
 _Place = tuple[int, int, int]
 """Which marker, which of its texts, and how many characters of that."""

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from notation_shapes import RECURSIVE, changed, patterns, replies, sampled
 
 from wieldy.core.errors import GrammarError
-from wieldy.formats.notation import to_gbnf, to_lark
-from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, TextWithout
 from wieldy.grammar import Matcher, Tokenizer
+from wieldy.grammar.compiled import compiled
+from wieldy.grammar.notation import to_gbnf
+from wieldy.grammar.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, TextWithout
 
 BYTES = Tokenizer.of_bytes()
 
@@ -40,7 +41,7 @@ def test_every_text_of_a_shape_is_accepted(shape, seed):
 @given(patterns, st.integers())
 def test_llama_cpp_and_llguidance_are_told_the_same(shape, seed):
     rules, chance = Rules(start=shape), random.Random(seed)
-    gbnf, lark = Recogniser(printed(rules)), to_lark(rules)
+    gbnf, lark = Recogniser(printed(rules)), compiled(rules)
     for _ in range(4):
         text = changed(sampled(rules, chance), chance)
         matcher = Matcher(lark, BYTES)
@@ -51,7 +52,7 @@ def test_llama_cpp_and_llguidance_are_told_the_same(shape, seed):
 @given(st.sampled_from(sorted(RECURSIVE)), st.integers())
 def test_the_engines_agree_on_shapes_that_contain_themselves(name, seed):
     rules, chance = RECURSIVE[name], random.Random(seed)
-    gbnf, lark = Recogniser(to_gbnf(rules)), to_lark(rules)
+    gbnf, lark = Recogniser(to_gbnf(rules)), compiled(rules)
     text = sampled(rules, chance)
     assert gbnf.accepts(text)
     other, matcher = changed(text, chance), Matcher(lark, BYTES)

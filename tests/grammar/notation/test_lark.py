@@ -6,16 +6,16 @@ from hypothesis import strategies as st
 from notation_shapes import RECURSIVE, patterns, replies, sampled
 
 from wieldy.core.errors import GrammarError
-from wieldy.formats.notation import to_lark
-from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, TextWithout, maybe
 from wieldy.grammar import Matcher, Tokenizer
+from wieldy.grammar.compiled import compiled
+from wieldy.grammar.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, TextWithout, maybe
 
 BYTES = Tokenizer.of_bytes()
 CALL = InOrder((Exact('<call>{"name": "f", "arguments": '), Json({"type": "object"}), Exact("}</call>")))
 
 
 def accepts(rules, text):
-    matcher = Matcher(to_lark(rules if isinstance(rules, Rules) else Rules(start=rules)), BYTES)
+    matcher = Matcher(compiled(rules if isinstance(rules, Rules) else Rules(start=rules)), BYTES)
     return matcher.accept_text(text) and matcher.is_accepting
 
 
@@ -24,7 +24,7 @@ def accepts(rules, text):
 def test_every_text_of_a_shape_of_plain_patterns_is_accepted(shape, seed):
     rules = Rules(start=shape)
     text = sampled(rules, random.Random(seed))
-    assert accepts(rules, text), (to_lark(rules).lark, text)
+    assert accepts(rules, text), (compiled(rules).lark, text)
 
 
 @settings(max_examples=150, deadline=None)
@@ -32,7 +32,7 @@ def test_every_text_of_a_shape_of_plain_patterns_is_accepted(shape, seed):
 def test_every_text_of_a_shape_with_json_between_literals_is_accepted(shape, seed):
     rules = Rules(start=shape)
     text = sampled(rules, random.Random(seed))
-    assert accepts(rules, text), (to_lark(rules).lark, text)
+    assert accepts(rules, text), (compiled(rules).lark, text)
 
 
 @settings(max_examples=60, deadline=None)
@@ -40,7 +40,7 @@ def test_every_text_of_a_shape_with_json_between_literals_is_accepted(shape, see
 def test_every_text_of_a_shape_that_contains_itself_is_accepted(name, seed):
     rules = RECURSIVE[name]
     text = sampled(rules, random.Random(seed))
-    assert accepts(rules, text), (to_lark(rules).lark, text)
+    assert accepts(rules, text), (compiled(rules).lark, text)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def tools(count):
 
 
 def test_the_grammar_grows_with_the_number_of_tools_and_not_with_its_square():
-    few, many = (len(to_lark(Rules(start=tools(count))).lark) for count in (20, 80))
+    few, many = (len(compiled(Rules(start=tools(count))).lark) for count in (20, 80))
     assert many < 5 * few
 
 
@@ -138,7 +138,7 @@ def test_a_special_token_is_the_token_and_not_its_text():
     tokens = [*(bytes([value]) for value in range(256)), b"<|call|>", b"<|end|>"]
     vocabulary = Tokenizer(tokens, end_token=257)
     shape = InOrder((TextWithout(("<|call|>",)), maybe(InOrder((Exact("<|call|>\n", token=True), Json({}))))))
-    grammar = to_lark(Rules(start=shape), special_tokens={"<|call|>": 256})
+    grammar = compiled(Rules(start=shape), special_tokens={"<|call|>": 256})
     matcher = Matcher(grammar, vocabulary)
     assert matcher.accept_text("hi <")
     assert matcher.fill_mask().allows(256)
@@ -153,13 +153,13 @@ def test_a_special_token_is_the_token_and_not_its_text():
 def test_a_literal_that_no_vocabulary_has_as_a_token_is_text():
     shape = Exact("<|call|>", token=True)
     assert accepts(shape, "<|call|>")
-    grammar = to_lark(Rules(start=Exact("<|call|>")), special_tokens={"<|call|>": 256})
+    grammar = compiled(Rules(start=Exact("<|call|>")), special_tokens={"<|call|>": 256})
     assert Matcher(grammar, BYTES).accept_text("<|call|>")
 
 
 def test_a_pattern_that_the_engine_cannot_read_is_left_out_and_named():
     shape = Json({"type": "object", "properties": {"a": {"type": "string", "pattern": "(?=x)y"}}})
-    grammar = to_lark(Rules(start=shape))
+    grammar = compiled(Rules(start=shape))
     assert Matcher(grammar, BYTES).accept_text('{"a": "z"}')
     assert any("pattern" in said for said in grammar.unenforced)
 
@@ -180,7 +180,7 @@ def test_a_pattern_that_the_engine_cannot_read_is_left_out_and_named():
 )
 def test_a_shape_that_makes_no_sense_is_named(shape, said):
     with pytest.raises(GrammarError, match=said):
-        to_lark(Rules(start=shape))
+        compiled(Rules(start=shape))
 
 
 def test_a_shape_nested_without_measure_is_refused():
@@ -188,7 +188,7 @@ def test_a_shape_nested_without_measure_is_refused():
     for _ in range(5000):
         shape = InOrder((shape, OneOf((Exact("b"), Exact("c")))))
     with pytest.raises(GrammarError, match="deeply"):
-        to_lark(Rules(start=shape))
+        compiled(Rules(start=shape))
 
 
 @settings(max_examples=150, deadline=None)
@@ -197,7 +197,7 @@ def test_a_part_that_a_shape_has_in_several_places_is_accepted_in_each(part, oth
     uses = (part, InOrder((part, other)), InOrder((other, part)), InOrder((part, Exact("|"), part)), maybe(part))
     rules = Rules(start=OneOf(uses))
     text = sampled(rules, random.Random(seed))
-    assert accepts(rules, text), (to_lark(rules).lark, text)
+    assert accepts(rules, text), (compiled(rules).lark, text)
 
 
 def test_what_may_follow_a_part_in_one_place_may_not_in_another():
@@ -220,7 +220,7 @@ def optional_parts(count):
 
 
 def test_parts_that_a_shape_shares_are_written_once():
-    few, many = (len(to_lark(Rules(start=optional_parts(count))).lark) for count in (15, 30))
+    few, many = (len(compiled(Rules(start=optional_parts(count))).lark) for count in (15, 30))
     assert many < 10 * few
     assert accepts(optional_parts(30), "<<a0>x</a>\n<a7>5</a>\n<a29>6</a>\n>")
     assert not accepts(optional_parts(30), "<<a7>5</a>\n<a0>x</a>\n>")

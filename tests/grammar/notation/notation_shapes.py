@@ -5,10 +5,10 @@ import random
 
 from hypothesis import strategies as st
 
-from wieldy.formats.notation.character_class import character_class
-from wieldy.formats.notation.markers import occurrence
-from wieldy.formats.notation.neighbours import with_single_texts
-from wieldy.formats.shape import (
+from wieldy.grammar.notation.character_class import character_class
+from wieldy.grammar.notation.markers import occurrence
+from wieldy.grammar.notation.neighbours import with_single_texts
+from wieldy.grammar.shape import (
     Characters,
     Exact,
     InOrder,

@@ -1,7 +1,7 @@
-"""What a wire allows, as a small tree: the common ground of every grammar notation.
+"""What may be written, as a small tree: the common ground of every grammar notation.
 
-The nodes of a format say what may be written as a `Shape`; `formats.notation` prints shapes as llguidance's Lark, as
-GBNF or as xgrammar's structural tags. A shape knows nothing of parsing and nothing of notations.
+Constraints and the nodes of chat formats say what may be written as a `Shape`; `grammar.notation` prints shapes as
+llguidance's Lark, as GBNF or as xgrammar's structural tags. A shape knows nothing of parsing and nothing of notations.
 """
 
 from __future__ import annotations
@@ -54,9 +54,14 @@ class TextWithout:
 
 @dataclass(frozen=True, slots=True)
 class Json:
-    """JSON that fits the schema (2020-12), with `, ` and `: ` or without the spaces, on one line or on many."""
+    """JSON that fits the schema (2020-12), with `, ` and `: ` or without the spaces, on one line or on many.
+
+    Attributes:
+        one_line: Only as `json.dumps` writes it: on one line, with a space after `:` and `,`.
+    """
 
     schema: JsonObject
+    one_line: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

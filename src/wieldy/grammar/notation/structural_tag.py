@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject, JsonValue
-from wieldy.formats.notation.character_class import character_class
-from wieldy.formats.notation.gbnf import to_gbnf
-from wieldy.formats.notation.markers import texts_of
-from wieldy.formats.notation.naming import parts, recursive_names
-from wieldy.formats.notation.neighbours import with_single_texts
-from wieldy.formats.shape import (
+from wieldy.grammar.notation.character_class import character_class
+from wieldy.grammar.notation.gbnf import to_gbnf
+from wieldy.grammar.notation.markers import texts_of
+from wieldy.grammar.notation.naming import parts, recursive_names
+from wieldy.grammar.notation.neighbours import with_single_texts
+from wieldy.grammar.shape import (
     Characters,
     Exact,
     InOrder,

@@ -4,15 +4,15 @@ from itertools import combinations
 
 import pytest
 
-from wieldy.formats.notation.lark import to_lark
-from wieldy.formats.shape import Exact, Rules, Shape, in_order
 from wieldy.grammar import Matcher, Tokenizer
+from wieldy.grammar.compiled import compiled
+from wieldy.grammar.shape import Exact, Rules, Shape, in_order
 
 BYTES = Tokenizer.of_bytes()
 
 
 def accepts(shape: Shape, text: str) -> bool:
-    matcher = Matcher(to_lark(Rules(start=shape)), BYTES)
+    matcher = Matcher(compiled(Rules(start=shape)), BYTES)
     return all(matcher.accept_token(byte) for byte in text.encode()) and matcher.is_accepting
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from notation_shapes import RECURSIVE, patterns, replies, sampled
 
 from wieldy.core.errors import GrammarError
-from wieldy.formats.notation import to_structural_tag
-from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, TextWithout, maybe
+from wieldy.grammar.notation import to_structural_tag
+from wieldy.grammar.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, TextWithout, maybe
 
 
 @pytest.fixture(scope="module")

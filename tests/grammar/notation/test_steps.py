@@ -2,9 +2,9 @@
 
 import pytest
 
-from wieldy.formats.notation.places import calls_in, ends_before
-from wieldy.formats.notation.steps import NoStepsError, Steps, is_closed_by
-from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, TextWithout, maybe
+from wieldy.grammar.notation.places import calls_in, ends_before
+from wieldy.grammar.notation.steps import NoStepsError, Steps, is_closed_by
+from wieldy.grammar.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, TextWithout, maybe
 
 
 def split(literal):

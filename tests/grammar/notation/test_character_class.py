@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wieldy.core.errors import GrammarError
-from wieldy.formats.notation.character_class import character_class
+from wieldy.grammar.notation.character_class import character_class
 
 CLASSES = [
     "a-zA-Z0-9_",

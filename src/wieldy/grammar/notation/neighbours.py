@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing_extensions import TypeIs
 
 from wieldy.core.errors import GrammarError
-from wieldy.formats.notation.naming import is_nullable
-from wieldy.formats.shape import Exact, InOrder, OneOf, Repeated, Rules, Shape, TextWithout
+from wieldy.grammar.notation.naming import is_nullable
+from wieldy.grammar.shape import Exact, InOrder, OneOf, Repeated, Rules, Shape, TextWithout
 
 
 def with_single_texts(rules: Rules) -> Rules:

@@ -17,16 +17,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject
-from wieldy.formats.notation.endings import Endings
-from wieldy.formats.notation.lark_text import characters, text_without
-from wieldy.formats.notation.naming import recursive_names
-from wieldy.formats.notation.neighbours import with_single_texts
-from wieldy.formats.notation.pieces import (
+from wieldy.grammar.notation.endings import Endings
+from wieldy.grammar.notation.lark_text import characters, literal, text_without
+from wieldy.grammar.notation.naming import recursive_names
+from wieldy.grammar.notation.neighbours import with_single_texts
+from wieldy.grammar.notation.pieces import (
     EMPTY,
     NotTheSameError,
     Pieces,
@@ -39,9 +38,9 @@ from wieldy.formats.notation.pieces import (
     one_of,
     repeated,
 )
-from wieldy.formats.notation.places import calls_in, ends_before
-from wieldy.formats.notation.steps import NoStepsError, Step, Steps
-from wieldy.formats.shape import (
+from wieldy.grammar.notation.places import calls_in, ends_before
+from wieldy.grammar.notation.steps import NoStepsError, Step, Steps
+from wieldy.grammar.shape import (
     Characters,
     Exact,
     InOrder,
@@ -53,7 +52,6 @@ from wieldy.formats.shape import (
     Shape,
     TextWithout,
 )
-from wieldy.grammar import Grammar, lark, literal
 from wieldy.schema.rewrite import rewritten
 
 _MAX_COPIES = 32
@@ -67,29 +65,24 @@ _MAX_PATTERN = 2000
 """A pattern up to this length is repeated within one terminal."""
 _LONG = 120
 """A longer pattern is written once and named: shapes share their parts, and written out they could be endless."""
+_ONE_LINE: JsonObject = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 _TERMINAL = re.compile(r"\bT[0-9]+\b")
 
 
-def to_lark(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) -> Grammar:
-    """A grammar that accepts every text of the rules.
+def to_lark(rules: Rules, *, special_tokens: Mapping[str, int] | None = None, keeps_patterns: bool = True) -> str:
+    """The text of a grammar that accepts every text of the rules; its first rule is `start`.
 
     Args:
         rules: What may be written.
         special_tokens: The vocabulary's special tokens by their text: where a shape has one of them and says that it
             may be a token, only the token is accepted.
+        keeps_patterns: Whether the `pattern`s of JSON Schemas are in it.
 
     Raises:
-        GrammarError: A name has no shape, or the engine refuses the grammar.
+        GrammarError: A name has no shape, or shapes are nested too deeply.
     """
-    tokens = dict(special_tokens or {})
     try:
-        single = with_single_texts(rules)
-        try:
-            return lark(_Writer(single, tokens, keeps_patterns=True).text())
-        except GrammarError as error:
-            grammar = lark(_Writer(single, tokens, keeps_patterns=False).text())
-            left_out = f"Left out every `pattern`: {error}"
-            return replace(grammar, unenforced=(*grammar.unenforced, left_out))
+        return _Writer(with_single_texts(rules), dict(special_tokens or {}), keeps_patterns=keeps_patterns).text()
     except RecursionError:
         raise GrammarError("The shape cannot be written as a grammar: it is nested too deeply.") from None
 
@@ -153,8 +146,8 @@ class _Writer:
                 return Pieces(through=characters(shape))
             case TextWithout(markers=markers):
                 return Pieces(through=self._terminal(text_without(markers)))
-            case Json(schema=schema):
-                return at(Stop(self._value(schema)))
+            case Json():
+                return at(Stop(self._value(shape)))
             case InOrder(parts=inner):
                 return self._in_order(inner)
             case OneOf() if id(shape) in self._calls:
@@ -251,8 +244,8 @@ class _Writer:
 
     def _stop_symbol(self, stop: Json | Exact | None) -> str:
         match stop:
-            case Json(schema=schema):
-                return self._value(schema)
+            case Json():
+                return self._value(stop)
             case Exact(text=text):
                 return f"<[{self._tokens[text]}]>"
             case None:
@@ -396,9 +389,10 @@ class _Writer:
         """Characters of the pattern with the terminals in it written out."""
         return len(pattern) + sum(self._sizes.get(name, 0) for name in _TERMINAL.findall(pattern))
 
-    def _value(self, schema: JsonObject) -> str:
-        kept = schema if self._keeps_patterns else rewritten(schema, _without_pattern)
-        text = json.dumps({**kept, "x-guidance": {"whitespace_flexible": True, "lenient": True}}, ensure_ascii=False)
+    def _value(self, shape: Json) -> str:
+        schema = shape.schema if self._keeps_patterns else rewritten(shape.schema, _without_pattern)
+        layout: JsonObject = _ONE_LINE if shape.one_line else {"whitespace_flexible": True}
+        text = json.dumps({**schema, "x-guidance": {**layout, "lenient": True}}, ensure_ascii=False)
         if text not in self._values:
             self._values[text] = name = self._fresh("value")
             self._lines.append(f"{name}: %json {text}")

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 from wieldy.core.errors import GrammarError
-from wieldy.formats.notation.character_class import character_class
-from wieldy.formats.notation.markers import texts_of
-from wieldy.formats.shape import WHITE_SPACE, Characters, Marker
+from wieldy.grammar.notation.character_class import character_class
+from wieldy.grammar.notation.markers import texts_of
+from wieldy.grammar.shape import WHITE_SPACE, Characters, Marker
+
+
+def literal(text: str) -> str:
+    """Exactly this text."""
+    # The engine's lexer takes JSON's escapes and, unlike JSON, no bare DEL.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def characters(shape: Characters) -> str:

@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
 from wieldy.core.json import JsonValue
-from wieldy.formats.notation.character_class import character_class
-from wieldy.formats.notation.markers import occurrence
-from wieldy.formats.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout
+from wieldy.grammar.notation.character_class import character_class
+from wieldy.grammar.notation.markers import occurrence
+from wieldy.grammar.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout
 
 _ENDED_JSON = frozenset({"object", "array", "string", "boolean", "null"})
 _OF_NUMBERS = "0123456789.eE+-"

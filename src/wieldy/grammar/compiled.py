@@ -1,0 +1,92 @@
+"""A constraint that its engine has compiled: what may be written, and the text by which the engine knows it.
+
+The text is llguidance's Lark dialect, which llama.cpp takes too (`engine_text`). A grammar that an engine does not
+understand is silently not enforced by llama.cpp, so every `Grammar` has been compiled once before it exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from wieldy.core.errors import GrammarError
+from wieldy.grammar.engine import llguidance
+from wieldy.grammar.notation.lark import to_lark
+from wieldy.grammar.shape import Exact, InOrder, Rules
+
+_MAX_MESSAGE = 500
+"""Characters of an engine's message that are passed on: it quotes the line at fault, and that may be a megabyte."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grammar:
+    """A constraint that its engine has compiled.
+
+    Attributes:
+        lark: llguidance's Lark dialect.
+        rules: What `lark` was written from; None for a text that came in the engine's own dialect.
+        special_tokens: The vocabulary's special tokens that `lark` names by their ids.
+        unenforced: What the mask leaves to a validator; empty if it enforces everything.
+    """
+
+    lark: str
+    rules: Rules | None = None
+    special_tokens: Mapping[str, int] = field(default_factory=dict[str, int])
+    unenforced: tuple[str, ...] = ()
+
+    def followed_by(self, text: str) -> Grammar:
+        r"""This grammar and then exactly this text.
+
+        A model's tokens may reach over the end of a value: one that wants to write `}\n` and is only offered `}` goes
+        on with something else. What follows anyway should therefore be part of the grammar.
+
+        Raises:
+            GrammarError: The grammar came in the engine's own dialect, or the engine refuses the whole.
+        """
+        if not text:
+            return self
+        if self.rules is None:
+            raise GrammarError("A grammar in the engine's own dialect cannot be put together with others.")
+        start = InOrder((self.rules.start, Exact(text)))
+        return compiled(replace(self.rules, start=start), special_tokens=self.special_tokens)
+
+    @property
+    def engine_text(self) -> str:
+        """The grammar as llama.cpp takes it in its `grammar` field."""
+        return f"%llguidance {{}}\n{self.lark}"
+
+
+def compiled(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) -> Grammar:
+    """A constraint that allows every text of the rules.
+
+    Args:
+        rules: What may be written.
+        special_tokens: The vocabulary's special tokens by their text: where a shape has one of them and says that it
+            may be a token, only the token is allowed.
+
+    Raises:
+        GrammarError: A name has no shape, or the engine refuses the grammar.
+    """
+    tokens = dict(special_tokens or {})
+    try:
+        grammar = compiled_text(to_lark(rules, special_tokens=tokens))
+    except GrammarError as error:
+        text = to_lark(rules, special_tokens=tokens, keeps_patterns=False)
+        grammar = compiled_text(text)
+        left_out = f"Left out every `pattern`: {error}"
+        grammar = replace(grammar, unenforced=(*grammar.unenforced, left_out))
+    return replace(grammar, rules=rules, special_tokens=tokens)
+
+
+def compiled_text(text: str) -> Grammar:
+    """A constraint from its text in the engine's dialect.
+
+    Raises:
+        GrammarError: The engine refuses it.
+    """
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise GrammarError("The constraint holds half of a surrogate pair, which is no text: leave it out.")
+    is_error, messages = llguidance().LLMatcher.validate_grammar_with_warnings(text)
+    if is_error:
+        raise GrammarError(f"The constraint cannot be compiled: {messages[0][:_MAX_MESSAGE]}")
+    return Grammar(lark=text, unenforced=tuple(messages))
