@@ -27,6 +27,7 @@ WieldyError
     ├── ToolSignatureError     a function cannot become a tool as it is written
     ├── ApprovalError          there is no such call to decide on, or not any more
     ├── GrammarError           a constraint cannot be compiled, or its engine is not installed
+    │   └── BudgetError        the shortest text that the constraint allows is longer than the budget
     └── HistoryError           a list of messages that no strict provider would take
 """
 
@@ -211,6 +212,20 @@ class ApprovalError(UsageError):
 
 class GrammarError(UsageError):
     """A decoding constraint cannot be compiled, or its engine is not installed."""
+
+
+class BudgetError(GrammarError):
+    """Nothing that the constraint allows fits into the budget; said before a token is generated.
+
+    Attributes:
+        minimum: Tokens of the shortest text that was found, the end token included where one is needed.
+        budget: Tokens that there were.
+    """
+
+    def __init__(self, message: str, *, minimum: int, budget: int) -> None:
+        super().__init__(message)
+        self.minimum = minimum
+        self.budget = budget
 
 
 class HistoryError(UsageError):

@@ -1,0 +1,56 @@
+"""What an answer must be, where a program wants more than text, and what it is where it did not become that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from wieldy.core.json import JsonObject, JsonValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonOutput:
+    """JSON that fits a schema.
+
+    Attributes:
+        schema: JSON Schema (2020-12).
+        name: What the structure is called, for protocols that want a name: 1 to 64 of `A-Za-z0-9_-`.
+        description: What it is, for the model.
+    """
+
+    schema: JsonObject
+    name: str = "answer"
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceOutput:
+    """Exactly one of the options, letter for letter; there is at least one, and none is empty."""
+
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternOutput:
+    """A text that matches the regular expression from its beginning to its end."""
+
+    pattern: str
+
+
+Output: TypeAlias = JsonOutput | ChoiceOutput | PatternOutput
+"""What the text of an answer must be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incomplete:
+    """An answer that did not become what it must be, where nothing could hold the model to it.
+
+    Attributes:
+        text: What the model wrote, unchanged.
+        error: What was expected and what was found.
+        partial: What of a JSON output is there, not validated; None if nothing is.
+    """
+
+    text: str
+    error: str
+    partial: JsonValue = None
