@@ -1,7 +1,8 @@
 """An agent: a model, tools and rules, ready to be run as often and as concurrently as one likes.
 
 This is assembly only: it turns what a program says into a `RunRequest` and opens what the run needs. What happens in a
-run is in `run.loop`. Deliberately not here: anything that a run remembers; that is in the journal.
+run is in `run.loop`, what a single setting means in `parts`. Deliberately not here: anything that a run remembers; that
+is in the journal.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import anyio
 
+from wieldy.agent.parts import Actions, Strategy, acting, journal_of, led, resolved
 from wieldy.core.context import Context
 from wieldy.core.errors import RunError, UsageError
 from wieldy.core.history import check_history
@@ -25,8 +27,6 @@ from wieldy.core.messages import Message, messages_from
 from wieldy.run import consent
 from wieldy.run.budget import check_limits
 from wieldy.run.events import events_of
-from wieldy.run.guided import Guided, GuidedModel
-from wieldy.run.journal import MemoryJournal, open_journal
 from wieldy.run.loop import Emit, nothing, resume, run
 from wieldy.run.nested import RunStoppedError, nested_run_id, stopped_by, used_for
 from wieldy.run.outcomes import Rest
@@ -49,9 +49,6 @@ if TYPE_CHECKING:
 
 Prompt: TypeAlias = str | Iterable[Message | Mapping[str, Any]]
 """What a run starts from: the user's words, or a conversation as `Message`s or OpenAI-style dictionaries."""
-
-Strategy: TypeAlias = Literal["guided", "native"]
-Actions: TypeAlias = Literal["calls", "react", "json", "code"]
 
 _DEFAULT_LIMITS = Limits()
 _DEFAULT_RESULTS = ResultRules()
@@ -110,9 +107,9 @@ class Agent:
     ) -> None:
         check_limits(limits)
         self.toolset = tools_from(tools)
-        self._connected = _resolved(model)
-        self.model = _acting(_led(self._connected, strategy, actions), actions)
-        self.journal = _journal(journal)
+        self._connected = resolved(model)
+        self.model = acting(led(self._connected, strategy, actions), actions)
+        self.journal = journal_of(journal)
         self.limits = limits
         self._instructions = instructions
         self._policy = allow_all if policy is None else policy
@@ -350,53 +347,3 @@ def _is_in_event_loop() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _resolved(model: Model | str) -> Model:
-    # Imported here because it is needed only once a model is named.
-    from wieldy.connect.models.resolve import resolve  # noqa: PLC0415
-
-    return resolve(model)
-
-
-def _journal(journal: Journal | Path | str | None) -> Journal:
-    if journal is None:
-        return MemoryJournal()
-    if isinstance(journal, str | Path):
-        return open_journal(journal)
-    if not callable(getattr(journal, "append", None)) or not callable(getattr(journal, "read", None)):
-        raise UsageError(f"Expected `journal` to be a path, a URL or a journal, found {journal!r}.")
-    return journal
-
-
-def _led(model: Model, strategy: Strategy | None, actions: Actions) -> Model:
-    if strategy not in (None, "guided", "native"):
-        raise UsageError(f"Expected `strategy` to be 'guided', 'native' or None, found {strategy!r}.")
-    if strategy == "guided" and actions != "calls":
-        raise UsageError(f"A guided model acts by calls: expected actions='calls', found {actions!r}.")
-    if strategy == "native" or actions != "calls":
-        return model
-    if isinstance(model, GuidedModel):
-        return Guided(model)
-    if strategy == "guided":
-        raise UsageError(
-            f"The model {model.name!r} cannot be guided: only a model whose likelihoods can be asked for, such as a "
-            "local one, can be. Leave `strategy` out, or use 'native'."
-        )
-    return model
-
-
-def _acting(model: Model, actions: Actions) -> Model:
-    match actions:
-        case "calls":
-            return model
-        case "react" | "json":
-            # Imported here because it brings the chat formats, which a run by calls does not need.
-            from wieldy.formats import get  # noqa: PLC0415
-            from wieldy.run.actions import TextActions  # noqa: PLC0415
-
-            return TextActions(model, get(actions))
-        case "code":
-            raise UsageError("actions='code' is not available in this version. Use 'calls', 'react' or 'json'.")
-        case _:
-            raise UsageError(f"Expected `actions` to be 'calls', 'react', 'json' or 'code', found {actions!r}.")

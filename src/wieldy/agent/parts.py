@@ -1,0 +1,90 @@
+"""What each setting of an agent means: the model, the journal, and how the model is led and acts.
+
+Deliberately not here: putting them together (`agent`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from wieldy.core.errors import UsageError
+from wieldy.run.guided import Guided, GuidedModel
+from wieldy.run.journal import MemoryJournal, open_journal
+
+if TYPE_CHECKING:
+    from wieldy.core.ports import Journal, Model
+
+Strategy: TypeAlias = Literal["guided", "native"]
+Actions: TypeAlias = Literal["calls", "react", "json", "code"]
+
+
+def resolved(model: Model | str) -> Model:
+    """The model that is meant.
+
+    Raises:
+        UsageError: There is no such model.
+    """
+    # Imported here because it is needed only once a model is named.
+    from wieldy.connect.models.resolve import resolve  # noqa: PLC0415
+
+    return resolve(model)
+
+
+def journal_of(journal: Journal | Path | str | None) -> Journal:
+    """The journal that is meant; one in memory if none is named.
+
+    Raises:
+        UsageError: It is none.
+        JournalError: The file or the database cannot be used.
+    """
+    if journal is None:
+        return MemoryJournal()
+    if isinstance(journal, str | Path):
+        return open_journal(journal)
+    if not callable(getattr(journal, "append", None)) or not callable(getattr(journal, "read", None)):
+        raise UsageError(f"Expected `journal` to be a path, a URL or a journal, found {journal!r}.")
+    return journal
+
+
+def led(model: Model, strategy: Strategy | None, actions: Actions) -> Model:
+    """The model, guided if it is to be.
+
+    Raises:
+        UsageError: There is no such strategy, or the model cannot be led so.
+    """
+    if strategy not in (None, "guided", "native"):
+        raise UsageError(f"Expected `strategy` to be 'guided', 'native' or None, found {strategy!r}.")
+    if strategy == "guided" and actions != "calls":
+        raise UsageError(f"A guided model acts by calls: expected actions='calls', found {actions!r}.")
+    if strategy == "native" or actions != "calls":
+        return model
+    if isinstance(model, GuidedModel):
+        return Guided(model)
+    if strategy == "guided":
+        raise UsageError(
+            f"The model {model.name!r} cannot be guided: only a model whose likelihoods can be asked for, such as a "
+            "local one, can be. Leave `strategy` out, or use 'native'."
+        )
+    return model
+
+
+def acting(model: Model, actions: Actions) -> Model:
+    """The model, with calls read from its text if it is to act in text.
+
+    Raises:
+        UsageError: There is no such way to act.
+    """
+    match actions:
+        case "calls":
+            return model
+        case "react" | "json":
+            # Imported here because it brings the chat formats, which a run by calls does not need.
+            from wieldy.formats import get  # noqa: PLC0415
+            from wieldy.run.actions import TextActions  # noqa: PLC0415
+
+            return TextActions(model, get(actions))
+        case "code":
+            raise UsageError("actions='code' is not available in this version. Use 'calls', 'react' or 'json'.")
+        case _:
+            raise UsageError(f"Expected `actions` to be 'calls', 'react', 'json' or 'code', found {actions!r}.")
