@@ -14,7 +14,7 @@ from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import ToolCall
 from wieldy.core.messages import Message
 from wieldy.core.ports import Draft
-from wieldy.run import consent
+from wieldy.run.consent import Consent
 from wieldy.run.journal import SqliteJournal, kinds
 from wieldy.run.records import message_to_json, request_to_json
 
@@ -94,7 +94,7 @@ def test_a_decision_shows_what_it_is_about_and_is_recorded_with_who_made_it(
         last = opened.read(RUN)[-1]
         assert last.kind == kinds.APPROVAL
         assert (last.data["call_id"], last.data["is_granted"], last.data["by"]) == ("c1", True, f"alice {HOSTILE}")
-        assert [request.call_id for request in consent.pending(opened, RUN)] == ["c2"]
+        assert [request.call_id for request in Consent(opened).pending(RUN)] == ["c2"]
 
 
 @pytest.mark.parametrize(

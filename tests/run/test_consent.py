@@ -1,6 +1,7 @@
 """A call that waits for a person: the run rests, survives, and goes on with exactly what was shown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from wieldy.core.events import CallWaiting
 from wieldy.core.history import check_history
 from wieldy.core.limits import Limits
 from wieldy.core.messages import Message
-from wieldy.core.ports import Draft
-from wieldy.run.consent import answer
+from wieldy.core.ports import Draft, Entry
+from wieldy.run.consent import Consent
 from wieldy.run.journal import MemoryJournal, SqliteJournal, kinds
 from wieldy.run.loop import resume, run
 from wieldy.run.policy import Allow, Ask, Decision, Proposal, ask_when_tainted, careful, strictest
@@ -107,7 +108,7 @@ async def test_approvals_survive_the_process(tmp_path: Path) -> None:
     result = await agent(bank, path).run("Go")
     with SqliteJournal(path) as journal:
         for request in result.waiting:
-            answer(journal, result.run_id, request.call_id, is_granted=True, by="ada", digest=request.digest)
+            Consent(journal).answer(result.run_id, request.call_id, is_granted=True, by="ada", digest=request.digest)
     end = await agent(bank, path).resume(result.run_id)
     assert (end.text, bank.paid) == ("done", [5, 7])
 
@@ -190,10 +191,10 @@ async def test_an_answer_after_its_time_does_not_count_and_the_person_is_asked_a
     )
     result = await run(request)
     assert result.waiting[0].expires == 1060.0
-    answer(journal, request.run_id, "c1", is_granted=True, by="ada", now=clock)
+    Consent(journal).answer(request.run_id, "c1", is_granted=True, by="ada", now=clock)
     clock.advance(61)
     with pytest.raises(ApprovalError, match="expired"):
-        answer(journal, request.run_id, "c3", is_granted=True, by="ada", now=clock)
+        Consent(journal).answer(request.run_id, "c3", is_granted=True, by="ada", now=clock)
     again = await resume(request)
     assert (bank.paid, [each.expires for each in again.waiting]) == ([], [1121.0, 1121.0])
 
@@ -282,7 +283,7 @@ async def test_the_first_of_two_decisions_counts() -> None:
 
     def clerk(request: ApprovalRequest) -> Approval | None:
         if request.call_id == "c1":
-            answer(asking.journal, request.run_id, request.call_id, is_granted=False, by="the boss")
+            Consent(asking.journal).answer(request.run_id, request.call_id, is_granted=False, by="the boss")
         return request.approve(by="the clerk")
 
     asking = agent(bank, approver=clerk)
@@ -307,7 +308,7 @@ async def test_the_time_that_a_person_takes_is_not_the_runs() -> None:
     await run(request)
     clock.advance(500)
     for call_id in ("c1", "c3"):
-        answer(journal, request.run_id, call_id, is_granted=True, by="ada", now=clock)
+        Consent(journal).answer(request.run_id, call_id, is_granted=True, by="ada", now=clock)
     result = await resume(request)
     assert (result.stop_reason, bank.paid) == ("answered", [5, 7])
 
@@ -371,3 +372,94 @@ async def test_a_reason_that_no_encoding_has_can_be_answered() -> None:
     for request in result.waiting:
         asking.approve(result.run_id, request.call_id, by="ada", digest=request.digest)
     assert ((await asking.resume(result.run_id)).text, bank.paid) == ("done", [5, 7])
+
+
+class CountingJournal(MemoryJournal):
+    """Counts the entries that it hands out."""
+
+    handed_out = 0
+
+    def read(self, run_id: str, *, start: int = 0) -> Sequence[Entry]:
+        entries = super().read(run_id, start=start)
+        self.handed_out += len(entries)
+        return entries
+
+
+@pytest.mark.parametrize("waiting", [3, 40])
+async def test_each_entry_is_read_once_however_many_calls_are_decided_on(waiting: int) -> None:
+    journal = CountingJournal()
+    payments = [call("pay", {"amount": amount}) for amount in range(waiting)]
+    model = ScriptedModel([payments, [text("done")]])
+    asking = Agent(model, Bank().tools, journal=journal, policy=asks_about_payments)
+    result = await asking.run("Go")
+    journal.handed_out = 0
+    for request in asking.pending(result.run_id):
+        with pytest.raises(ApprovalError):
+            asking.approve(result.run_id, "c0", by="ada")
+        asking.approve(result.run_id, request.call_id, by="ada", digest=request.digest)
+    assert asking.pending(result.run_id) == ()
+    assert journal.handed_out == len(journal.read(result.run_id))
+    assert (await asking.resume(result.run_id)).text == "done"
+
+
+async def test_what_others_add_or_change_meanwhile_is_seen() -> None:
+    bank, journal = Bank(), MemoryJournal()
+    asking = agent(bank, journal)
+    run_id = (await asking.run("Go")).run_id
+    assert len(asking.pending(run_id)) == 2
+    Consent(journal).answer(run_id, "c1", is_granted=False, by="bob")
+    with pytest.raises(ApprovalError, match="bob said no"):
+        asking.approve(run_id, "c1", by="ada")
+    Consent(journal).answer(run_id, "c3", is_granted=True, by="eve")
+    rows = journal._runs[run_id]
+    rows[-1] = rows[-1]._replace(data=rows[-1].data.replace(b'"eve"', b'"ada"'))
+    with pytest.raises(JournalTamperedError):
+        asking.pending(run_id)
+
+
+def test_many_may_decide_at_once_and_each_call_is_decided_on_once() -> None:
+    payments = [call("pay", {"amount": amount}) for amount in range(24)]
+    asking = Agent(ScriptedModel([payments]), Bank().tools, policy=asks_about_payments)
+    result = asking.run_sync("Go")
+
+    def decide(name: str) -> list[str]:
+        decided: list[str] = []
+        for request in result.waiting:
+            try:
+                asking.approve(result.run_id, request.call_id, by=name)
+            except ApprovalError:
+                continue
+            decided.append(request.call_id)
+        return decided
+
+    with ThreadPoolExecutor(8) as people:
+        decided = [call_id for calls in people.map(decide, map(str, range(8))) for call_id in calls]
+    assert sorted(decided) == sorted(request.call_id for request in result.waiting)
+    assert asking.pending(result.run_id) == ()
+
+
+@pytest.mark.parametrize("run_id", [None, "", " \n", 3, True, b"run", ["run"], {"run": 1}, object(), float("nan")])
+def test_what_is_no_run_id_is_refused_wherever_one_is_expected(run_id: Any) -> None:
+    asking = agent(Bank())
+    doors: list[Callable[[], object]] = [
+        lambda: asking.resume_sync(run_id),
+        lambda: asking.stream_resumed(run_id),
+        lambda: asking.pending(run_id),
+        lambda: asking.approve(run_id, "c1", by="ada"),
+        lambda: asking.deny(run_id, "c1", by="ada"),
+    ]
+    for door in doors:
+        with pytest.raises(UsageError, match="Expected the id of a run as text, found"):
+            door()
+
+
+@pytest.mark.parametrize("call_id", [None, "", 3, ["c1"], {"c1"}])
+async def test_what_is_no_call_id_is_a_call_that_does_not_wait(call_id: Any) -> None:
+    asking = agent(Bank())
+    run_id = (await asking.run("Go")).run_id
+    for decide in (asking.approve, asking.deny):
+        with pytest.raises(ApprovalError, match="waiting: 'c1', 'c3'"):
+            decide(run_id, call_id, by="ada")
+    with pytest.raises(UsageError, match="reason as text"):
+        asking.deny(run_id, "c1", by="ada", reason=None)  # type: ignore[arg-type]
+    assert len(asking.pending(run_id)) == 2

@@ -24,9 +24,10 @@ from wieldy.core.errors import RunError, UsageError
 from wieldy.core.history import check_history
 from wieldy.core.limits import Limits
 from wieldy.core.messages import Message, messages_from
-from wieldy.run import consent
 from wieldy.run.budget import check_limits
+from wieldy.run.consent import Consent
 from wieldy.run.events import events_of
+from wieldy.run.journal import check_run_id
 from wieldy.run.loop import Emit, nothing, resume, run
 from wieldy.run.nested import RunStoppedError, nested_run_id, stopped_by, used_for
 from wieldy.run.outcomes import Rest
@@ -110,6 +111,7 @@ class Agent:
         self._connected = resolved(model)
         self.model = acting(led(self._connected, strategy, actions), actions)
         self.journal = journal_of(journal)
+        self._consent = Consent(self.journal)
         self.limits = limits
         self._instructions = instructions
         self._policy = allow_all if policy is None else policy
@@ -160,18 +162,20 @@ class Agent:
         What was done is not done again: see `Tool.effect`. A run that is over gives its result again.
 
         Raises:
-            UsageError: The journal has no such run.
+            UsageError: The journal has no such run, or this is no run's id.
             RunError: As `run`; also where another process is at work on it, or its record was changed.
         """
+        check_run_id(run_id)
         return await self._resume(run_id, nothing)
 
     def stream_resumed(self, run_id: str) -> AsyncGenerator[RunEvent]:
         """What happens in a resumed run, as `stream` tells it.
 
         Raises:
-            UsageError: While iterating: the journal has no such run.
+            UsageError: This is no run's id; while iterating: the journal has no such run.
             RunError: While iterating: as `resume`.
         """
+        check_run_id(run_id)
         return events_of(lambda emit: self._resume(run_id, emit))
 
     def resume_sync(self, run_id: str) -> RunResult:
@@ -190,7 +194,7 @@ class Agent:
             UsageError: The journal has no such run.
             JournalError: The journal cannot be read, or was changed.
         """
-        return consent.pending(self.journal, run_id)
+        return self._consent.pending(run_id)
 
     def approve(self, run_id: str, call_id: str, *, by: str, digest: str | None = None) -> Approval:
         """The call may run with the arguments that were shown; it does when the run is resumed.
@@ -206,7 +210,7 @@ class Agent:
             UsageError: The journal has no such run.
             JournalError: The journal cannot be read or written, or was changed.
         """
-        return consent.answer(self.journal, run_id, call_id, is_granted=True, by=self._masked(by), digest=digest)
+        return self._consent.answer(run_id, call_id, is_granted=True, by=self._masked(by), digest=digest)
 
     def deny(self, run_id: str, call_id: str, *, by: str, reason: str = "") -> Approval:
         """The call must not run, and the model is told why when the run is resumed.
@@ -215,7 +219,7 @@ class Agent:
             ApprovalError, UsageError, JournalError: As `approve`.
         """
         said = self._masked(reason)
-        return consent.answer(self.journal, run_id, call_id, is_granted=False, by=self._masked(by), reason=said)
+        return self._consent.answer(run_id, call_id, is_granted=False, by=self._masked(by), reason=said)
 
     def _masked(self, text: str) -> str:
         # Not every program is checked for its types; who reads the text says what is wrong with it.

@@ -21,13 +21,12 @@ from wieldy.apps.cli.next_commands import NextCommands
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.untrusted import neutralise
 from wieldy.core.errors import UsageError
-from wieldy.run import consent
+from wieldy.run.consent import Consent
 from wieldy.run.nested import root_of
 from wieldy.run.state import fold
 
 if TYPE_CHECKING:
     from wieldy.core.approvals import Approval, ApprovalRequest
-    from wieldy.core.ports import Journal
 
 
 def list_waiting(run: str, *, journal: str | None, json: bool) -> None:
@@ -39,7 +38,7 @@ def list_waiting(run: str, *, journal: str | None, json: bool) -> None:
     """
     recorded = open_for_reading(journal)
     run_id = find_run(recorded, run)
-    waiting = list(consent.pending(recorded, run_id)) if recorded else []
+    waiting = list(Consent(recorded).pending(run_id)) if recorded else []
     if json:
         print_json({"run_id": run_id, "waiting": [request_to_json(request) for request in waiting]})
         return
@@ -68,9 +67,9 @@ def decide(
     """
     recorded = open_for_appending(journal)
     run_id = find_run(recorded, run)
-    request = _shown(recorded, run_id, call)
+    consent = Consent(recorded)
+    request = _shown(consent, run_id, call)
     approval = consent.answer(
-        recorded,
         request.run_id,
         call,
         is_granted=is_granted,
@@ -79,23 +78,23 @@ def decide(
         digest=request.digest,
     )
     root = root_of(recorded, fold(recorded.read(run_id))).run_id
-    left = len(consent.pending(recorded, root))
+    left = len(consent.pending(root))
     if json:
         print_json(_to_json(request, approval, root=root, left=left))
     else:
         _show(request, approval, root=root, left=left, commands=NextCommands(journal=journal))
 
 
-def _shown(journal: Journal, run_id: str, call: str) -> ApprovalRequest:
+def _shown(consent: Consent, run_id: str, call: str) -> ApprovalRequest:
     """The one that is meant; ids are unique within a run only, and the run's own come first."""
-    fitting = [request for request in consent.pending(journal, run_id) if request.call_id == call]
+    fitting = [request for request in consent.pending(run_id) if request.call_id == call]
     own = [request for request in fitting if request.run_id == run_id]
     if len(fitting) > 1 and not own:
         runs = ", ".join(request.run_id for request in fitting)
         raise UsageError(f"{len(fitting)} calls {call!r} wait, in the runs {runs}. Name the run itself.")
     if not fitting:
         # Raises, and says why; even if the call begins to wait just now, nothing has this digest.
-        consent.answer(journal, run_id, call, is_granted=False, by=NOBODY, digest="of nothing")
+        consent.answer(run_id, call, is_granted=False, by=NOBODY, digest="of nothing")
     return (own or fitting)[0]
 
 

@@ -9,7 +9,7 @@ from wieldy.run.journal.chain import Finding, verify, verify_all
 from wieldy.run.journal.memory import MemoryJournal
 from wieldy.run.journal.opening import is_url, open_journal
 from wieldy.run.journal.postgres import PostgresJournal
-from wieldy.run.journal.reading import read_run
+from wieldy.run.journal.reading import check_run_id, read_run
 from wieldy.run.journal.sqlite import Durability, SqliteJournal
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "MemoryJournal",
     "PostgresJournal",
     "SqliteJournal",
+    "check_run_id",
     "is_url",
     "open_journal",
     "read_run",

@@ -147,13 +147,17 @@ def conflict(run_id: str, *, expected: int, found: int) -> JournalConflictError:
     )
 
 
-def verify(entries: Iterable[Entry]) -> None:
-    """Nothing was changed, removed, added or put elsewhere in these entries, which are a run from its first on.
+def verify(entries: Iterable[Entry], *, after: Entry | None = None) -> None:
+    """Nothing was changed, removed, added or put elsewhere in these entries of a run.
+
+    Args:
+        entries: From the run's first on, or from the one that follows `after`.
+        after: The entry before them, which was verified already.
 
     Raises:
         JournalTamperedError: Something was; the error says where.
     """
-    finding = first_finding(entries)
+    finding = first_finding(entries, after=after)
     if finding is not None:
         raise JournalTamperedError(finding.message)
 
@@ -183,10 +187,12 @@ def verify_all(runs: Iterable[Iterable[Entry]], *, head: str | None = None) -> l
     return findings
 
 
-def first_finding(entries: Iterable[Entry]) -> Finding | None:
-    """The first thing that is wrong with a run, read from its first entry on."""
-    run_id, previous = None, START
-    for sequence, entry in enumerate(entries):
+def first_finding(entries: Iterable[Entry], *, after: Entry | None = None) -> Finding | None:
+    """The first thing that is wrong with a run, read from its first entry on or from the one that follows `after`."""
+    run_id, start, previous = None, 0, START
+    if after is not None:
+        run_id, start, previous = after.run_id, after.sequence + 1, bytes.fromhex(after.digest)
+    for sequence, entry in enumerate(entries, start):
         run_id = entry.run_id if run_id is None else run_id
         wrong = _wrong(entry, run_id, sequence, previous)
         if wrong is not None:

@@ -12,16 +12,30 @@ if TYPE_CHECKING:
     from wieldy.core.ports import Entry, Journal
 
 
-def read_run(journal: Journal, run_id: str) -> Sequence[Entry]:
-    """All entries of a run, in order.
+def check_run_id(run_id: object) -> None:
+    """Nothing, if it can be the id of a run.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    if not isinstance(run_id, str) or not run_id.strip():
+        raise UsageError(
+            f"Expected the id of a run as text, found {run_id!r:.80}. It is `result.run_id`, and `wieldy runs` lists "
+            "those of a journal."
+        )
+
+
+def read_run(journal: Journal, run_id: str, *, after: Entry | None = None) -> Sequence[Entry]:
+    """All entries of a run in order, or those that follow one that was read before.
 
     Raises:
         UsageError: There is no such run.
         JournalTamperedError: An entry was changed, or is missing.
         JournalError: The journal cannot be read.
     """
-    entries = journal.read(run_id)
-    if not entries:
+    check_run_id(run_id)
+    entries = journal.read(run_id, start=0 if after is None else after.sequence + 1)
+    if not entries and after is None:
         raise UsageError(f"Expected the id of a run in this journal, found {run_id!r}. Is it another file?")
-    verify(entries)
+    verify(entries, after=after)
     return entries
