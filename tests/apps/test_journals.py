@@ -39,7 +39,12 @@ def test_a_whole_id_wins_over_being_the_beginning_of_another() -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "words"),
-    [("bb", "2 runs begin with 'bb': bb22, bb11"), ("x", "No run's id begins with 'x'"), ("", "3 runs begin with ''")],
+    [
+        ("bb", "2 runs begin with 'bb': bb22, bb11"),
+        ("x", "No run's id begins with 'x'"),
+        ("", "Expected a run's id, the beginning of one, or `last`, found ''"),
+        (" ", "found ' '"),
+    ],
 )
 def test_an_unclear_run_is_refused_with_what_would_be_clear(wanted: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):

@@ -438,7 +438,9 @@ def test_many_may_decide_at_once_and_each_call_is_decided_on_once() -> None:
     assert asking.pending(result.run_id) == ()
 
 
-@pytest.mark.parametrize("run_id", [None, "", " \n", 3, True, b"run", ["run"], {"run": 1}, object(), float("nan")])
+@pytest.mark.parametrize(
+    "run_id", [None, "", " \n", "a\0", "\ud800", 3, True, b"run", ["run"], {"run": 1}, object(), float("nan")]
+)
 def test_what_is_no_run_id_is_refused_wherever_one_is_expected(run_id: Any) -> None:
     asking = agent(Bank())
     doors: list[Callable[[], object]] = [

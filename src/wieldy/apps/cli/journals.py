@@ -75,8 +75,12 @@ def find_run(journal: Journal | None, wanted: str) -> str:
         return next((run_id for run_id in known if not _is_nested(journal, run_id)), known[0])
     if wanted in known:
         return wanted
+    if not wanted.strip():
+        raise UsageError(
+            f"Expected a run's id, the beginning of one, or `last`, found {wanted!r}. `wieldy runs` lists them."
+        )
     fitting = [run_id for run_id in known if run_id.startswith(wanted)]
-    if len(fitting) == 1 and wanted:
+    if len(fitting) == 1:
         return fitting[0]
     if not fitting:
         raise UsageError(f"No run's id begins with {wanted!r}. `wieldy runs` lists them.")

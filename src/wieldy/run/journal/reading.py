@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from wieldy.core.errors import UsageError
+from wieldy.core.errors import JournalError, UsageError
 from wieldy.run.journal.chain import verify
+from wieldy.run.journal.encoding import bytes_from_name
 
 if TYPE_CHECKING:
     from wieldy.core.ports import Entry, Journal
@@ -18,11 +20,14 @@ def check_run_id(run_id: object) -> None:
     Raises:
         UsageError: It is something else.
     """
-    if not isinstance(run_id, str) or not run_id.strip():
-        raise UsageError(
-            f"Expected the id of a run as text, found {run_id!r:.80}. It is `result.run_id`, and `wieldy runs` lists "
-            "those of a journal."
-        )
+    if isinstance(run_id, str) and run_id.strip():
+        with suppress(JournalError):
+            bytes_from_name(run_id)
+            return
+    raise UsageError(
+        f"Expected the id of a run as text, found {run_id!r:.80}. It is `result.run_id`, and `wieldy runs` lists those "
+        "of a journal."
+    )
 
 
 def read_run(journal: Journal, run_id: str, *, after: Entry | None = None) -> Sequence[Entry]:
