@@ -38,7 +38,12 @@ parts = st.one_of(
     st.builds(ReasoningPart, text=words, signature=maybe),
     st.builds(ImagePart, url=words),
     st.builds(
-        ToolCall, id=words, name=words, arguments=st.dictionaries(words, json_values, max_size=2), provider_id=maybe
+        ToolCall,
+        id=words,
+        name=words,
+        arguments=st.dictionaries(words, json_values, max_size=2),
+        provider_id=maybe,
+        forced=st.lists(words, max_size=2).map(tuple),
     ),
     st.builds(InvalidToolCall, id=words, name=maybe, text=words, error=words, provider_id=maybe),
     results,

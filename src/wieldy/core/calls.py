@@ -82,12 +82,14 @@ class ToolCall:
         name: The tool's name as the model wrote it.
         arguments: Parsed, not yet validated.
         provider_id: The id on the wire, which may be missing or used twice.
+        forced: JSON pointers to arguments that the token budget decided, not the model; that of all of them is "".
     """
 
     id: str
     name: str
     arguments: JsonObject
     provider_id: str | None = None
+    forced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

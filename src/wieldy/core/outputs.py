@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from wieldy.core.json import JsonObject, JsonValue
+from wieldy.core.json import JsonObject, JsonValue, canonical_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +39,25 @@ class PatternOutput:
 
 Output: TypeAlias = JsonOutput | ChoiceOutput | PatternOutput
 """What the text of an answer must be."""
+
+
+def in_words(output: Output) -> str:
+    """What a model is told that is not told by other means what its answer must be."""
+    match output:
+        case JsonOutput(schema=schema, description=description):
+            what = f" It is: {description}" if description else ""
+            return (
+                "Your final answer must be JSON and nothing else: no words before or after it, no code fence."
+                f"{what}\nIt must fit this JSON Schema:\n{canonical_json(schema)}"
+            )
+        case ChoiceOutput(options=options):
+            listed = "\n".join(options)
+            return f"Your final answer must be one of these lines, letter for letter, and nothing else:\n{listed}"
+        case PatternOutput(pattern=pattern):
+            return (
+                "Your final answer must be a text that matches this regular expression from its beginning to its end, "
+                f"and nothing else:\n{pattern}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

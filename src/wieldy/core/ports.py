@@ -11,6 +11,7 @@ from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.core.json import JsonObject
 from wieldy.core.limits import Usage
 from wieldy.core.messages import Message
+from wieldy.core.outputs import Output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,8 @@ class ModelRequest:
 
     Attributes:
         stop: Texts at which the answer ends and which are not part of it; a model that cannot stop there goes on.
+        output: What the text of an answer without calls must be. A model holds itself to it by the hardest means that
+            it has, and says by `ModelReply.held` whether that was one.
     """
 
     messages: Sequence[Message]
@@ -26,6 +29,7 @@ class ModelRequest:
     tool_choice: ToolChoice = AUTO
     max_output_tokens: int | None = None
     stop: tuple[str, ...] = ()
+    output: Output | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +39,16 @@ class ModelReply:
     Attributes:
         message: Role assistant. Call ids are the provider's; the run gives them ids of its own.
         finish: `length` when the answer was cut by a token limit; a call cut in two is an `InvalidToolCall`.
+            `closed_by_budget` when it is whole, but how it ends was decided by how many tokens were left.
+        forced: JSON pointers to what of a JSON answer the budget decided; that of the whole is "".
+        held: Whether something hard, a mask or the provider's own enforcement, held the answer to `request.output`.
     """
 
     message: Message
     usage: Usage
-    finish: Literal["stop", "length"] = "stop"
+    finish: Literal["stop", "length", "closed_by_budget"] = "stop"
+    forced: tuple[str, ...] = ()
+    held: bool = False
 
 
 ModelEvent: TypeAlias = TextDelta | ReasoningDelta | CallDelta | ModelReply

@@ -26,7 +26,7 @@ from wieldy.core.ports import Draft
 from wieldy.run.journal import kinds
 from wieldy.run.records import (
     approval_to_json,
-    message_to_json,
+    reply_to_json,
     request_to_json,
     result_to_json,
     usage_to_json,
@@ -126,13 +126,7 @@ class Recording:
 
     def reply(self, reply: ModelReply) -> None:
         """The model has answered."""
-        data: JsonObject = {
-            "turn": self.known.turns,
-            "message": message_to_json(reply.message),
-            "usage": usage_to_json(reply.usage),
-            "finish": reply.finish,
-        }
-        self.write(Draft(kinds.REPLY, data))
+        self.write(Draft(kinds.REPLY, {"turn": self.known.turns, **reply_to_json(reply)}))
         for state in self.known.turn():
             self._emit(CallStarted(call=state.call))
 

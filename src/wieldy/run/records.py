@@ -12,9 +12,12 @@ from wieldy.core.calls import InvalidToolCall, ToolCall, ToolDefinition, ToolRes
 from wieldy.core.limits import Limits, Usage
 from wieldy.core.media import FilePart, ImagePart
 from wieldy.core.messages import Message, Part, ReasoningPart, TextPart
+from wieldy.core.outputs import ChoiceOutput, JsonOutput, PatternOutput
 
 if TYPE_CHECKING:
-    from wieldy.core.json import JsonObject, JsonValue
+    from wieldy.core.json import JsonObject
+    from wieldy.core.outputs import Output
+    from wieldy.core.ports import ModelReply
 
 
 def message_to_json(message: Message) -> JsonObject:
@@ -63,6 +66,32 @@ def result_from_json(data: JsonObject) -> ToolResult:
     if "parts" in fields:
         fields["parts"] = tuple(_part_from_json(part) for part in fields["parts"])
     return ToolResult(**fields)
+
+
+def reply_to_json(reply: ModelReply) -> JsonObject:
+    """The reply; what is at its default is left out."""
+    data: JsonObject = {
+        "message": message_to_json(reply.message),
+        "usage": usage_to_json(reply.usage),
+        "finish": reply.finish,
+    }
+    if reply.forced:
+        data["forced"] = list(reply.forced)
+    if reply.held:
+        data["held"] = True
+    return data
+
+
+def output_to_json(output: Output) -> JsonObject:
+    """What an answer must be."""
+    match output:
+        case JsonOutput():
+            data: JsonObject = {"type": "json", "schema": output.schema, "name": output.name}
+            return {**data, "description": output.description} if output.description else data
+        case ChoiceOutput():
+            return {"type": "choice", "options": list(output.options)}
+        case PatternOutput():
+            return {"type": "pattern", "pattern": output.pattern}
 
 
 def usage_to_json(usage: Usage) -> JsonObject:
@@ -177,6 +206,7 @@ def _part_to_json(part: Part) -> JsonObject:
                 "name": part.name,
                 "arguments": part.arguments,
                 "provider_id": part.provider_id,
+                **({"forced": list(part.forced)} if part.forced else {}),
             }
         case InvalidToolCall():
             return {
@@ -190,9 +220,11 @@ def _part_to_json(part: Part) -> JsonObject:
 
 
 def _part_from_json(data: dict[str, Any]) -> Part:
-    fields: dict[str, JsonValue] = {key: value for key, value in data.items() if key != "type"}
+    fields: dict[str, Any] = {key: value for key, value in data.items() if key != "type"}
     if data["type"] == "result":
         return result_from_json(fields)
+    if "forced" in fields:
+        fields["forced"] = tuple(fields["forced"])
     return _PARTS[data["type"]](**fields)
 
 

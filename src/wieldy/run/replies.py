@@ -79,7 +79,8 @@ def adopt(reply: ModelReply, numbers: CallNumbers) -> ModelReply:
     """The reply with the run's own call ids, and at least one request counted."""
     parts = tuple(_adopt_part(part, numbers) for part in reply.message.parts if not isinstance(part, ToolResult))
     usage = reply.usage if reply.usage.requests > 0 else replace(reply.usage, requests=1)
-    return ModelReply(message=Message(role="assistant", parts=parts), usage=usage, finish=reply.finish)
+    message = Message(role="assistant", parts=parts)
+    return ModelReply(message=message, usage=usage, finish=reply.finish, forced=reply.forced, held=reply.held)
 
 
 def is_nested_deeper(value: object, *, levels: int) -> bool:
@@ -112,4 +113,6 @@ def _adopt_part(part: Part, numbers: CallNumbers) -> Part:
         return InvalidToolCall(
             id=numbers.next(), name=part.name, text="", error=too_deep(part.name), provider_id=provider_id
         )
-    return ToolCall(id=numbers.next(), name=part.name, arguments=part.arguments, provider_id=provider_id)
+    return ToolCall(
+        id=numbers.next(), name=part.name, arguments=part.arguments, provider_id=provider_id, forced=part.forced
+    )

@@ -21,7 +21,14 @@ from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue, canonical_json, digest
 from wieldy.core.messages import Message
 from wieldy.core.ports import Model, ModelEvent, ModelReply, ModelRequest
-from wieldy.run.records import definition_to_json, message_from_json, message_to_json, usage_from_json, usage_to_json
+from wieldy.run.records import (
+    definition_to_json,
+    message_from_json,
+    message_to_json,
+    output_to_json,
+    reply_to_json,
+    usage_from_json,
+)
 from wieldy.testing.scripted import deltas_of
 
 _FORMAT = "wieldy recording 1"
@@ -112,11 +119,7 @@ class RecordingModel:
                 "messages": [digest(message) for message in question.messages],
                 "tools": [digest(tool) for tool in question.tools],
                 "settings": question.settings,
-                "reply": {
-                    "message": message_to_json(reply.message),
-                    "usage": usage_to_json(reply.usage),
-                    "finish": reply.finish,
-                },
+                "reply": reply_to_json(reply),
             }
         )
 
@@ -213,6 +216,7 @@ def _question(request: ModelRequest) -> _Question:
             "tool_name": request.tool_choice.name,
             "max_output_tokens": request.max_output_tokens,
             **({"stop": list(request.stop)} if request.stop else {}),
+            **({} if request.output is None else {"output": output_to_json(request.output)}),
         },
     )
 
@@ -232,7 +236,11 @@ def _without_ids(messages: Sequence[Message]) -> Iterator[JsonObject]:
 
 def _reply(data: dict[str, Any]) -> ModelReply:
     return ModelReply(
-        message=message_from_json(data["message"]), usage=usage_from_json(data["usage"]), finish=data["finish"]
+        message=message_from_json(data["message"]),
+        usage=usage_from_json(data["usage"]),
+        finish=data["finish"],
+        forced=tuple(data.get("forced", ())),
+        held=data.get("held", False),
     )
 
 

@@ -25,7 +25,9 @@ TURN_STARTED: Final = "turn_started"
 """Intent to ask the model: `turn` (from 1), `tool_choice`, `max_output_tokens`."""
 
 REPLY: Final = "reply"
-"""The model's answer: `turn`, `message` (calls carry the run's own ids), `usage`, `finish`."""
+"""The model's answer: `turn`, `message` (calls carry the run's own ids), `usage`, `finish`; where they apply `forced`
+(JSON pointers to what of the answer the token budget decided) and `held` (true where something hard held the answer to
+what it must be). A call in the message may have `forced`, too."""
 
 CALL_WAITING: Final = "call_waiting"
 """A person is asked: `call_id`, `tool_name`, `arguments` as validated, `reason`, `expires`, `digest` of all that."""

@@ -157,7 +157,7 @@ def _attachment(secrecy: Secrecy, part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _call(secrecy: Secrecy, part: dict[str, Any]) -> dict[str, Any]:
-    masked = _fields("text", "error")(secrecy, part)
+    masked = _fields("text", "error", "forced")(secrecy, part)
     if "arguments" in part:
         masked["arguments"] = secrecy.arguments(part["arguments"])
     provider_id = part["provider_id"]
@@ -242,7 +242,7 @@ _CONTENT: Final[Mapping[str, Mapping[str, _Field]]] = {
     },
     kinds.RUN_RESUMED: {"by": _value},
     kinds.TURN_STARTED: {},
-    kinds.REPLY: {"message": _message},
+    kinds.REPLY: {"message": _message, "forced": _value},
     kinds.CALL_WAITING: {"arguments": Secrecy.arguments, "reason": _value},
     kinds.APPROVAL: {"by": _value, "reason": _value},
     kinds.CALL_STARTED: {"arguments": Secrecy.arguments, "repairs": _value, "approved_by": _value},
