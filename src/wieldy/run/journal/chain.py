@@ -13,11 +13,13 @@ kept.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import struct
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from hashlib import sha256
+from typing import Final, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from wieldy.core.errors import JournalConflictError, JournalError, JournalTamperedError
 from wieldy.core.ports import Entry
@@ -34,7 +36,7 @@ MOST_ENTRIES: Final = 2**63 - 1
 _FRAME: Final = struct.Struct(">32sQdQQQ")
 
 
-class Head(NamedTuple):
+class Head(Struct, frozen=True):
     """The end of a run: how many entries it has, and the digest of the last."""
 
     length: int
@@ -44,15 +46,8 @@ class Head(NamedTuple):
 EMPTY: Final = Head(0, START)
 
 
-class Row(NamedTuple):
-    """An entry as a journal stores it."""
-
-    run_id: str
-    sequence: int
-    kind: str
-    time: float
-    data: bytes
-    digest: bytes
+Row: TypeAlias = tuple[str, int, str, float, bytes, bytes]
+"""An entry as a journal stores it: run id, sequence, kind, time, data, digest."""
 
 
 class Finding(NamedTuple):
@@ -68,9 +63,12 @@ def link(previous: bytes, run_id: str, sequence: int, kind: str, time: float, da
     Raises:
         JournalError: The run's id or the kind is not text that every database can hold.
     """
-    run, name = bytes_from_name(run_id), bytes_from_name(kind)
-    frame = _FRAME.pack(previous, sequence, time, len(run), len(name), len(data))
-    return hashlib.sha256(frame + run + name + data).digest()
+    return _link(previous, bytes_from_name(run_id), sequence, bytes_from_name(kind), time, data)
+
+
+def _link(previous: bytes, run: bytes, sequence: int, kind: bytes, time: float, data: bytes) -> bytes:
+    frame = _FRAME.pack(previous, sequence, time, len(run), len(kind), len(data))
+    return sha256(frame + run + kind + data).digest()
 
 
 def extend(run_id: str, head: Head, drafts: Sequence[Settled], time: float) -> tuple[list[Row], list[Entry], Head]:
@@ -84,11 +82,13 @@ def extend(run_id: str, head: Head, drafts: Sequence[Settled], time: float) -> t
     time = float(time) + 0.0  # SQLite has no negative zero
     rows: list[Row] = []
     entries: list[Entry] = []
-    sequence, digest = head
-    for kind, encoded, data in drafts:
-        digest = link(digest, run_id, sequence, kind, time, encoded)
-        rows.append(Row(run_id, sequence, kind, time, encoded, digest))
-        entries.append(Entry(run_id=run_id, sequence=sequence, kind=kind, time=time, data=data, digest=digest.hex()))
+    sequence, digest = head.length, head.digest
+    run = bytes_from_name(run_id)
+    for draft in drafts:
+        kind = draft.kind
+        digest = _link(digest, run, sequence, bytes_from_name(kind), time, draft.encoded)
+        rows.append((run_id, sequence, kind, time, draft.encoded, digest))
+        entries.append(Entry(run_id, sequence, kind, time, draft.data, digest.hex()))
         sequence += 1
     return rows, entries, Head(sequence, digest)
 
@@ -109,7 +109,7 @@ def row_of(values: Sequence[object]) -> Row:
         and isinstance(digest, bytes)
         and len(digest) == len(START)
     ):
-        return Row(run_id, sequence, kind, when, data, digest)
+        return run_id, sequence, kind, when, data, digest
     raise JournalError(f"Entry {sequence} of run {run_id} cannot be read: expected an entry, found damaged data.")
 
 

@@ -7,18 +7,20 @@ gives the same bytes. So a live run sees what a replay will, and a digest can be
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import msgspec
+from msgspec import Struct
 
 from wieldy.core.errors import JournalError
 from wieldy.core.json import JsonObject
 from wieldy.core.ports import Draft
 
-_decoder: Final = msgspec.json.Decoder(dict[str, object])
+_encode: Final = msgspec.json.Encoder().encode
+_decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-class Settled(NamedTuple):
+class Settled(Struct, frozen=True):
     """A draft as it will be kept."""
 
     kind: str
@@ -39,7 +41,7 @@ def settled(draft: Draft) -> Settled:
     except JournalError as error:
         raise JournalError(f"An entry holds what is not JSON, or could not be read again: {error}") from error
     # Keys that only Python tells apart (1 and "1") leave two members of one name, of which a reader sees the last.
-    return Settled(kind, msgspec.json.encode(seen), seen)
+    return Settled(kind, _encode(seen), seen)
 
 
 def bytes_from_data(data: JsonObject) -> bytes:
@@ -49,9 +51,9 @@ def bytes_from_data(data: JsonObject) -> bytes:
         JournalError: The data is not JSON.
     """
     try:
-        return msgspec.json.encode(data)
+        return _encode(data)
     except UnicodeEncodeError:
-        return msgspec.json.encode(_as_unicode(data))
+        return _encode(_as_unicode(data))
     except (TypeError, ValueError, RecursionError) as error:
         raise JournalError(f"An entry holds what is not JSON: {error}.") from error
 
@@ -63,7 +65,7 @@ def data_from_bytes(data: bytes) -> JsonObject:
         JournalError: The bytes are no JSON object.
     """
     try:
-        return cast("JsonObject", _decoder.decode(data))
+        return _decode(data)
     except (msgspec.DecodeError, TypeError, ValueError, RecursionError) as error:
         raise JournalError(f"An entry cannot be read: expected a JSON object, found damaged data ({error}).") from error
 
@@ -86,7 +88,7 @@ def bytes_from_name(name: str) -> bytes:
 def as_read(data: bytes) -> bytes:
     """The bytes as `settled` would have written them; those that are damaged as they are."""
     try:
-        return msgspec.json.encode(data_from_bytes(data))
+        return _encode(data_from_bytes(data))
     except JournalError:
         return data
 

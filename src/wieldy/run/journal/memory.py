@@ -46,7 +46,7 @@ class MemoryJournal:
         now = self._clock()
         with self._lock:
             kept = self._runs.get(run_id, [])
-            head = Head(len(kept), kept[-1].digest) if kept else EMPTY
+            head = Head(len(kept), kept[-1][-1]) if kept else EMPTY
             if length is not None and length != head.length:
                 raise conflict(run_id, expected=length, found=head.length)
             rows, entries, head = extend(run_id, head, ready, now)

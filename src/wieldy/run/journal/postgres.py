@@ -252,14 +252,15 @@ class PostgresJournal:
         return entries, end
 
     def _insert(self, rows: Sequence[Row], append_id: uuid.UUID) -> None:
+        run_ids, sequences, kinds, times, data, digests = zip(*rows, strict=True)
         values = {
-            "run_id": rows[0].run_id,
-            "time": rows[0].time,
+            "run_id": run_ids[0],
+            "time": times[0],
             "append_id": append_id,
-            "sequences": [row.sequence for row in rows],
-            "kinds": [row.kind for row in rows],
-            "data": [row.data for row in rows],
-            "digests": [row.digest for row in rows],
+            "sequences": list(sequences),
+            "kinds": list(kinds),
+            "data": list(data),
+            "digests": list(digests),
         }
         self._writer.ask(_APPEND, values)
 

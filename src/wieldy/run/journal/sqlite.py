@@ -303,9 +303,9 @@ def _insert(
 def _chained(run_id: str, rows: Sequence[tuple[Any, ...]]) -> list[Entry]:
     entries, digest = list[Entry](), START
     for values in rows:
-        _, sequence, kind, when, data, _ = row = row_of((run_id, *values, START))
+        _, sequence, kind, when, data, _ = row_of((run_id, *values, START))
         digest = link(digest, run_id, sequence, kind, when, as_read(data))
-        entries.append(entry_of(row._replace(digest=digest)))
+        entries.append(entry_of((run_id, sequence, kind, when, data, digest)))
     return entries
 
 
