@@ -135,7 +135,9 @@ class _Run:
             brake=self._brake,
             clock=request.clock,
         )
-        self._shaper = Shaper(rules=request.results, secrets=together(request.secrets, request.masked))
+        self._shaper = Shaper(
+            run_id=request.run_id, rules=request.results, secrets=together(request.secrets, request.masked)
+        )
         self._offer = Offer(
             request.toolset.tools, self._known, finish=request.finish, page_bytes=request.results.limit_bytes
         )

@@ -11,7 +11,8 @@ import pytest
 
 from wieldy import Agent, Context, FilePart, ImagePart, Message, ResultRules, RunResult, Sourced, tool
 from wieldy.core.calls import ToolResult
-from wieldy.run.journal import SqliteJournal
+from wieldy.core.ports import Draft
+from wieldy.run.journal import MemoryJournal, SqliteJournal, kinds
 from wieldy.testing import ScriptedModel, call, text
 
 SECRET = "sk-live-1234567890"
@@ -93,11 +94,18 @@ def test_strangers_words_are_set_apart_also_when_a_run_goes_on_from_the_journal(
 
     path = tmp_path / "runs.db"
     turns = [[call("page", {"address": "https://a.example"})]]
-    first = results_of(run_of(page, turns, journal=str(path), results=ResultRules(limit_bytes=1024)))[0]
+    rules = ResultRules(limit_bytes=1024)
+    ended = run_of(page, turns, journal=str(path), results=rules)
+    first = results_of(ended)[0]
     assert (first.source, first.trust) == ("https://a.example", "untrusted")
-    assert first.content.startswith("[Data from https://a.example follows between marks.")
-    again = results_of(run_of(page, turns, results=ResultRules(limit_bytes=1024)))[0]
-    assert first.content.split("\n")[0] == again.content.split("\n")[0]
+    assert first.content.startswith("[Data from https://a.example follows between marks with the number ")
+    with SqliteJournal(path, read_only=True) as recorded:
+        entries = recorded.read(ended.run_id)
+    died = MemoryJournal()  # after the intent of the call
+    kept = [entry.kind for entry in entries].index(kinds.CALL_STARTED) + 1
+    died.append(ended.run_id, *(Draft(entry.kind, entry.data) for entry in entries[:kept]))
+    agent = Agent(ScriptedModel([[text("done")]]), [page], journal=died, results=rules)
+    assert results_of(agent.resume_sync(ended.run_id))[0].content == first.content
 
 
 def test_images_reach_the_model_and_survive_in_the_journal(tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ def test_pages_of_strangers_words_stay_strangers_words(shape: Any) -> None:
     result = shape(page, of=reader, arguments={"handle": "c1"}).result
     assert (result.source, result.trust) == ("https://shop.example", "untrusted")
     assert re.fullmatch(
-        r"\[Data from https://shop\.example follows between marks\. [^\n]*\]\n<untrusted \w{16}>\nBuy now\. \n"
-        r"</untrusted \w{16}>\n\n\[Characters 9 to 18 of 4500 of the result \"c1\"; 4482 are left; [^\n]*\]",
+        r"\[Data from https://shop\.example follows between marks with the number [^\n]*\]\n"
+        r"<untrusted \w{16}>\nBuy now\. \n</untrusted \w{16}>\n\n"
+        r"\[Characters 9 to 18 of 4500 of the result \"c1\"; 4482 are left; [^\n]*\]",
         result.content,
     )

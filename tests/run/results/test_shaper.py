@@ -116,7 +116,7 @@ def test_a_secret_in_an_error_is_masked_for_the_model_and_for_the_operator() -> 
 def test_what_an_untrusted_tool_returns_is_set_apart(shape: Any) -> None:
     outcome = shape({"title": "Sale"}, trust="untrusted")
     label, opening, content, closing = outcome.result.content.split("\n")
-    assert label.startswith("[Data from fetch follows between marks.")
+    assert label.startswith("[Data from fetch follows between marks with the number ")
     assert opening.startswith("<untrusted ")
     assert content == '{"title": "Sale"}'
     assert closing == opening.replace("<", "</")
@@ -152,7 +152,7 @@ def test_what_is_hidden_is_shown_in_strangers_words(shape: Any) -> None:
 def test_a_tool_may_say_more_precisely_whose_words_they_are(shape: Any) -> None:
     result = shape(Sourced({"a": 1}, source="https://example.com/\npage"), trust="untrusted").result
     assert (result.source, result.trust) == ("https://example.com/ page", "untrusted")
-    assert result.content.startswith("[Data from https://example.com/ page follows between marks.")
+    assert result.content.startswith("[Data from https://example.com/ page follows between marks with the number ")
     assert result.structured_content == {"a": 1}
     own = shape(Sourced("note", source="our wiki", trust="trusted"), trust="untrusted").result
     assert (own.content, own.source, own.trust) == ("note", "our wiki", "trusted")
@@ -162,7 +162,7 @@ def test_a_tool_may_say_more_precisely_whose_words_they_are(shape: Any) -> None:
 def test_a_source_that_says_nothing_or_attacks_is_called_by_the_tools_name(shape: Any, source: str) -> None:
     result = shape(Sourced("text", source=source, trust="untrusted")).result
     assert result.source == "fetch"
-    assert result.content.startswith("[Data from fetch follows between marks.")
+    assert result.content.startswith("[Data from fetch follows between marks with the number ")
 
 
 def test_no_value_is_nobodys_word(shape: Any) -> None:

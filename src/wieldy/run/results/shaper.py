@@ -17,7 +17,7 @@ from wieldy.core.media import FilePart
 from wieldy.run.failures import layer_of
 from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.results.caps import READ_RESULT, Cut, cut, with_note
-from wieldy.run.results.fences import fenced, label, one_line
+from wieldy.run.results.fences import one_line, set_apart
 from wieldy.run.results.injection import is_injection_shaped
 from wieldy.run.results.invisible import reveal
 from wieldy.run.results.masks import Mask
@@ -53,11 +53,19 @@ class _Words:
 class Shaper:
     """Makes the results of one run.
 
+    Args:
+        run_id: The run, which strangers do not know.
+        rules: How results are shown.
+        secrets: What is masked, by name.
+
     Raises:
         UsageError: A secret cannot be masked.
     """
 
-    def __init__(self, *, rules: ResultRules = _DEFAULT_RULES, secrets: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, *, run_id: str = "", rules: ResultRules = _DEFAULT_RULES, secrets: Mapping[str, str] | None = None
+    ) -> None:
+        self._run_id = run_id
         self._rules = rules
         self._mask = Mask(secrets or {})
 
@@ -77,7 +85,7 @@ class Shaper:
         parts, remarks = self._kept(presented.parts) if presented.parts else ((), ())
         result = ToolResult(
             tool_call_id=step.call.id,
-            content=_with_notes(_shown(words, cutting, summary.text), self._notes(step, presented, remarks)),
+            content=_with_notes(self._shown(words, cutting, summary.text), self._notes(step, presented, remarks)),
             # What is cut is kept as text, and nobody needs it twice.
             structured_content=self._structured(presented, words) if cutting is None else None,
             parts=parts,
@@ -125,7 +133,7 @@ class Shaper:
         cutting = cut(words.text, limit_bytes=self._rules.limit_bytes)
         result = ToolResult(
             tool_call_id=call_id,
-            content=_shown(words, cutting),
+            content=self._shown(words, cutting),
             is_error=True,
             layer=layer or layer_of(error) or "harness",
             source=words.source,
@@ -201,27 +209,21 @@ class Shaper:
             notes.append(f"Your arguments were changed to fit: {self.mask('; '.join(step.arguments.repairs))}.")
         return notes
 
+    def _shown(self, words: _Words, cutting: Cut | None, summary: str | None = None) -> str:
+        if cutting is None:
+            return self._set_apart(words, words.text)
+        if summary is None:
+            return self._set_apart(words, cutting.head, cutting.sentence(words.call_id), cutting.tail)
+        return (
+            f"[This is a summary of a result of {cutting.length} characters. To read the result itself, call "
+            f'`{READ_RESULT}` with handle "{words.call_id}".]\n{self._set_apart(words, summary)}'
+        )
 
-def _shown(words: _Words, cutting: Cut | None, summary: str | None = None) -> str:
-    if cutting is None:
-        return _set_apart(words, words.text)
-    if summary is None:
-        return _set_apart(words, cutting.head, cutting.sentence(words.call_id), cutting.tail)
-    return (
-        f"[This is a summary of a result of {cutting.length} characters. To read the result itself, call "
-        f'`{READ_RESULT}` with handle "{words.call_id}".]\n{_set_apart(words, summary)}'
-    )
-
-
-def _set_apart(words: _Words, head: str, *rest: str) -> str:
-    """The text, or the sentence between its two ends, so that strangers' words are seen to be theirs."""
-    if words.trust == "trusted":
-        return "\n".join((head, *rest))
-    first = f"{label(words.source or 'the tool')}\n{fenced(head, seed=words.call_id)}"
-    if not rest:
-        return first
-    sentence, tail = rest
-    return f"{first}\n{sentence}\n{fenced(tail, seed=words.call_id)}"
+    def _set_apart(self, words: _Words, head: str, *rest: str) -> str:
+        """The text, or the sentence between its two ends, so that strangers' words are seen to be theirs."""
+        if words.trust == "trusted":
+            return "\n".join((head, *rest))
+        return set_apart(head, *rest, source=words.source or "the tool", seed=(self._run_id, words.call_id))
 
 
 def _with_notes(content: str, notes: Sequence[str]) -> str:
