@@ -82,6 +82,7 @@ from wieldy.core.media import FilePart, ImagePart
 from wieldy.core.messages import Message, ReasoningPart, TextPart
 from wieldy.core.ports import Draft, Entry, Journal, Lease, Model, ModelReply, ModelRequest
 from wieldy.core.principals import Principal
+from wieldy.core.record import Record
 
 if TYPE_CHECKING:
     from wieldy.agent import Actions, Agent, Prompt, Strategy
@@ -167,6 +168,7 @@ __all__ = [
     "RateLimitError",
     "ReasoningDelta",
     "ReasoningPart",
+    "Record",
     "Repaired",
     "RequestRefusedError",
     "ResultRules",

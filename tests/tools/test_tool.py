@@ -17,6 +17,8 @@ from pydantic import AfterValidator, BaseModel
 
 from wieldy.core.context import Context
 from wieldy.core.errors import ArgumentsError, ToolCrashedError, UsageError
+from wieldy.core.limits import Usage
+from wieldy.core.messages import Message, TextPart
 from wieldy.tools import tool
 
 CONTEXT = Context(run_id="run", call_id="call", tool_name="tool", idempotency_key="key")
@@ -243,3 +245,22 @@ def test_renaming_keeps_everything_but_the_name() -> None:
     assert (other.function, other.effect, other.schema) == (place.function, place.effect, place.schema)
     with pytest.raises(UsageError, match="letters A-Z"):
         place.renamed("place order")
+
+
+@given(requests=st.integers(0, 9), text=st.text(st.characters(codec="utf-8"), max_size=5))
+def test_a_tool_may_take_and_return_our_own_records(requests: int, text: str) -> None:
+    @tool
+    def count(used: Usage, said: list[TextPart]) -> tuple[Usage, Message]:
+        """Count."""
+        return used + used, Message(role="user", parts=tuple(said))
+
+    valid = count.validate({"used": {"requests": requests}, "said": [{"text": text}]})
+    assert valid.values == {"used": Usage(requests=requests), "said": [TextPart(text=text)]}
+    shown = count.present(count(**valid.values)).structured
+    assert isinstance(shown, list)
+    used, message = shown
+    assert isinstance(used, dict)
+    assert used["requests"] == 2 * requests
+    assert message == {"role": "user", "parts": [{"text": text}]}
+    with pytest.raises(ArgumentsError):
+        count.validate({"used": {"requests": "many"}, "said": []})

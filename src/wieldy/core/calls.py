@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from wieldy.core.errors import FailureLayer
 from wieldy.core.json import JsonObject, JsonValue, canonical_json
 from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.record import Record
 
 Effect: TypeAlias = Literal["read", "idempotent", "keyed", "reconcile", "unsafe"]
 """What a call does to the world, and so whether it may be repeated.
@@ -73,8 +74,7 @@ class ToolDefinition:
         return "\n".join(line for line in lines if line)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(Record, frozen=True, kw_only=True):
     """A request of the model to run a tool.
 
     Attributes:
@@ -92,8 +92,7 @@ class ToolCall:
     forced: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InvalidToolCall:
+class InvalidToolCall(Record, frozen=True, kw_only=True):
     """Text in which a call was meant but could not be read; never executable, always answered.
 
     Attributes:
@@ -111,8 +110,7 @@ class InvalidToolCall:
 AnyCall: TypeAlias = ToolCall | InvalidToolCall
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResult:
+class ToolResult(Record, frozen=True, kw_only=True):
     """The one answer to a call.
 
     Attributes:
@@ -137,8 +135,7 @@ class ToolResult:
     handle: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolChoice:
+class ToolChoice(Record, frozen=True, kw_only=True):
     """Whether the model may, must or must not call: `name` is set exactly when `mode` is "tool"."""
 
     mode: Literal["auto", "none", "required", "tool"] = "auto"

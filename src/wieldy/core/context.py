@@ -6,11 +6,12 @@ A parameter annotated `Context` receives it and is never shown to the model.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from wieldy.core.errors import UsageError
 from wieldy.core.limits import Limits, Usage, usable
+from wieldy.core.record import Record
 
 if TYPE_CHECKING:
     from wieldy.core.ports import Journal
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, float | None], None]
 Charge = Callable[[Usage], None]
+
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def _say_nothing(message: str, fraction: float | None) -> None:
@@ -29,8 +32,7 @@ def charge_nobody(usage: Usage) -> None:
     del usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(Record, frozen=True, kw_only=True):
     """Given to a tool that asks for it.
 
     Attributes:
@@ -55,11 +57,15 @@ class Context:
     principal: Principal | None = None
     is_tainted: bool = False
     journal: Journal | None = None
-    secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    masked: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    limits_left: Callable[[], Limits] = field(default=Limits, repr=False)
-    on_progress: Progress = field(default=_say_nothing, repr=False)
-    on_charge: Charge = field(default=charge_nobody, repr=False)
+    secrets: Mapping[str, str] = _NONE
+    masked: Mapping[str, str] = _NONE
+    limits_left: Callable[[], Limits] = Limits
+    on_progress: Progress = _say_nothing
+    on_charge: Charge = charge_nobody
+
+    def __repr__(self) -> str:
+        shown = ("run_id", "call_id", "tool_name", "idempotency_key", "attempt", "principal", "is_tainted", "journal")
+        return f"Context({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
     @property
     def limits(self) -> Limits:

@@ -5,46 +5,41 @@ The result of a run is the last event's record; there is no second way of learni
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import AnyCall, ToolResult
 from wieldy.core.limits import StopReason, Usage
 from wieldy.core.messages import Message
+from wieldy.core.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunStarted:
+class RunStarted(Record, frozen=True, kw_only=True):
     """The run has its id and its first journal entry."""
 
     run_id: str
     model: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnStarted:
+class TurnStarted(Record, frozen=True, kw_only=True):
     """The model is asked for the next step; `turn` counts from 1."""
 
     turn: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextDelta:
+class TextDelta(Record, frozen=True, kw_only=True):
     """A piece of the model's text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReasoningDelta:
+class ReasoningDelta(Record, frozen=True, kw_only=True):
     """A piece of the model's reasoning."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallDelta:
+class CallDelta(Record, frozen=True, kw_only=True):
     """A piece of a call that the model is writing; for watching only, since the call may still turn out unreadable.
 
     Attributes:
@@ -58,23 +53,20 @@ class CallDelta:
     arguments: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallStarted:
+class CallStarted(Record, frozen=True, kw_only=True):
     """The model's call is recorded and will be dealt with; every call starts, also one that is refused at once."""
 
     call: AnyCall
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallWaiting:
+class CallWaiting(Record, frozen=True, kw_only=True):
     """A person must say whether the call may run."""
 
     call: AnyCall
     request: ApprovalRequest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallRunning:
+class CallRunning(Record, frozen=True, kw_only=True):
     """The tool's code begins; again for each further attempt.
 
     Attributes:
@@ -85,8 +77,7 @@ class CallRunning:
     attempt: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallProgress:
+class CallProgress(Record, frozen=True, kw_only=True):
     """What the tool's code says about how far it is.
 
     Attributes:
@@ -98,8 +89,7 @@ class CallProgress:
     fraction: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallFinished:
+class CallFinished(Record, frozen=True, kw_only=True):
     """The call has its one result.
 
     Attributes:
@@ -111,15 +101,13 @@ class CallFinished:
     duration_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitReached:
+class LimitReached(Record, frozen=True, kw_only=True):
     """A limit was reached; the model is asked once more, without tools."""
 
     reason: StopReason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
+class RunResult(Record, frozen=True, kw_only=True):
     """How a run ended, or where it rests.
 
     Attributes:
@@ -139,8 +127,7 @@ class RunResult:
     is_tainted: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFinished:
+class RunFinished(Record, frozen=True, kw_only=True):
     """The run is over; always the last event."""
 
     result: RunResult

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar
 
+from wieldy.core.record import Record
+
 _Number = TypeVar("_Number", int, float)
 
 StopReason: TypeAlias = Literal[
@@ -73,8 +75,7 @@ def _at_least(value: _Number | None, least: _Number) -> _Number | None:
     return None if value is None else max(least, value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(Record, frozen=True, kw_only=True):
     """What was used, in tokens, requests to the model and calls; `+` adds.
 
     Attributes:

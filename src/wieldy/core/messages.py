@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
 from wieldy.core.calls import AnyCall, InvalidToolCall, ToolCall, ToolResult
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, canonical_json
 from wieldy.core.media import UNKNOWN_MEDIA_TYPE, FilePart, ImagePart, media_type_in, media_type_of_name
+from wieldy.core.record import Record
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextPart:
+class TextPart(Record, frozen=True, kw_only=True):
     """Plain text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReasoningPart:
+class ReasoningPart(Record, frozen=True, kw_only=True):
     """What the model thought before it answered.
 
     Attributes:
@@ -42,8 +40,7 @@ class ReasoningPart:
 Part: TypeAlias = TextPart | ReasoningPart | ImagePart | FilePart | ToolCall | InvalidToolCall | ToolResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Record, frozen=True, kw_only=True):
     """One message; build it with `system`, `user`, `assistant` or `tool`."""
 
     role: Role

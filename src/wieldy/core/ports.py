@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from wieldy.core.calls import AUTO, ToolChoice, ToolDefinition
@@ -12,10 +11,10 @@ from wieldy.core.json import JsonObject
 from wieldy.core.limits import Usage
 from wieldy.core.messages import Message
 from wieldy.core.outputs import Output
+from wieldy.core.record import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRequest:
+class ModelRequest(Record, frozen=True, kw_only=True):
     """One question to a model: the whole history, the tools on offer, and how much it may write.
 
     Attributes:
@@ -32,8 +31,7 @@ class ModelRequest:
     output: Output | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelReply:
+class ModelReply(Record, frozen=True, kw_only=True):
     """A model's whole answer; the last item of its stream.
 
     Attributes:
