@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
 from wieldy.core.json import JsonValue
-from wieldy.grammar.notation.character_class import character_class
 from wieldy.grammar.notation.markers import occurrence
+from wieldy.grammar.reading.character_class import character_class
 from wieldy.grammar.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout
 
 _ENDED_JSON = frozenset({"object", "array", "string", "boolean", "null"})

@@ -8,12 +8,12 @@ tokens are written as text: llama.cpp compares a token's text with the grammar.
 from __future__ import annotations
 
 from wieldy.core.errors import GrammarError
-from wieldy.grammar.notation.character_class import character_class
+from wieldy.grammar.naming import is_nullable, recursive_names
 from wieldy.grammar.notation.gbnf_text import Lines, character, counts, quoted
 from wieldy.grammar.notation.json_gbnf import JsonRules
 from wieldy.grammar.notation.markers import State, states_without
-from wieldy.grammar.notation.naming import is_nullable, recursive_names
 from wieldy.grammar.notation.neighbours import with_single_texts
+from wieldy.grammar.reading.character_class import character_class
 from wieldy.grammar.shape import (
     Characters,
     Exact,

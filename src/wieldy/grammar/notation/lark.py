@@ -21,9 +21,9 @@ from itertools import groupby
 
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject
+from wieldy.grammar.naming import recursive_names
 from wieldy.grammar.notation.endings import Endings
 from wieldy.grammar.notation.lark_text import characters, literal, text_without
-from wieldy.grammar.notation.naming import recursive_names
 from wieldy.grammar.notation.neighbours import with_single_texts
 from wieldy.grammar.notation.pieces import (
     EMPTY,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from wieldy.core.errors import GrammarError
-from wieldy.grammar.notation.character_class import character_class
 from wieldy.grammar.notation.markers import texts_of
+from wieldy.grammar.reading.character_class import character_class
 from wieldy.grammar.shape import WHITE_SPACE, Characters, Marker
 
 

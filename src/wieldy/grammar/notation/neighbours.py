@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing_extensions import TypeIs
 
 from wieldy.core.errors import GrammarError
-from wieldy.grammar.notation.naming import is_nullable
+from wieldy.grammar.naming import is_nullable
 from wieldy.grammar.shape import Exact, InOrder, OneOf, Repeated, Rules, Shape, TextWithout
 
 

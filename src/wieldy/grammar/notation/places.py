@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from wieldy.grammar.notation.naming import parts
+from wieldy.grammar.naming import parts
 from wieldy.grammar.notation.steps import NoStepsError, is_closed_by
 from wieldy.grammar.shape import Exact, InOrder, Marker, Named, OneOf, Repeated, Shape, TextWithout
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from wieldy.grammar.notation.character_class import character_class
+from wieldy.grammar.naming import is_nullable
 from wieldy.grammar.notation.markers import occurrence
-from wieldy.grammar.notation.naming import is_nullable
+from wieldy.grammar.reading.character_class import character_class
 from wieldy.grammar.shape import Characters, Exact, InOrder, Json, Marker, Named, OneOf, Repeated, Shape, TextWithout
 
 _MAX_COUNT = 32

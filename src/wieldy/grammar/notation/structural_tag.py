@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject, JsonValue
-from wieldy.grammar.notation.character_class import character_class
+from wieldy.grammar.naming import parts, recursive_names
 from wieldy.grammar.notation.gbnf import to_gbnf
 from wieldy.grammar.notation.markers import texts_of
-from wieldy.grammar.notation.naming import parts, recursive_names
 from wieldy.grammar.notation.neighbours import with_single_texts
+from wieldy.grammar.reading.character_class import character_class
 from wieldy.grammar.shape import (
     Characters,
     Exact,

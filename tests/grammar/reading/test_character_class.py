@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wieldy.core.errors import GrammarError
-from wieldy.grammar.notation.character_class import character_class
+from wieldy.grammar.reading.character_class import character_class
 
 CLASSES = [
     "a-zA-Z0-9_",
@@ -19,6 +19,8 @@ CLASSES = [
     r"\]\[\^",
     r"^\n\r",
     "é-ü😀",
+    r"\D",
+    r"^\W\d",
 ]
 
 
@@ -33,7 +35,7 @@ def test_a_class_printed_and_read_again_is_the_same(allowed, character):
     assert (character in character_class(printed[1:-1])) is (character in character_class(allowed))
 
 
-@pytest.mark.parametrize("allowed", ["", "^", "\\p{L}", "a\\", "z-a", "\\x{D800}", "\\x{FFFFFF}", "\\D", "\\b"])
+@pytest.mark.parametrize("allowed", ["", "^", "\\p{L}", "a\\", "z-a", "\\x{D800}", "\\x{FFFFFF}", "\\b", "\\1"])
 def test_what_not_every_engine_reads_is_refused(allowed):
     with pytest.raises(GrammarError, match=r"\w"):
         character_class(allowed)

@@ -5,9 +5,9 @@ import random
 
 from hypothesis import strategies as st
 
-from wieldy.grammar.notation.character_class import character_class
 from wieldy.grammar.notation.markers import occurrence
 from wieldy.grammar.notation.neighbours import with_single_texts
+from wieldy.grammar.reading.character_class import character_class
 from wieldy.grammar.shape import (
     Characters,
     Exact,

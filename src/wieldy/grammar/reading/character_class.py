@@ -1,30 +1,62 @@
 r"""The inside of a regular expression's character class, read once and printed for each engine.
 
 Read are single characters, ranges, a leading `^`, and the escapes that all the engines' authors agree on: `\d`, `\w`
-and `\s` (ASCII), `\n`, `\t`, `\r`, `\xHH`, `\uHHHH`, `\x{H...}` and any escaped punctuation mark.
+and `\s` (ASCII), `\n`, `\t`, `\r`, `\xHH`, `\uHHHH`, `\x{H...}`, `\u{H...}` and any escaped punctuation mark.
+`\D` and `\W` are all that `\d` and `\w` are not, as ECMA-262 says; `\S` is all that nobody counts as white space.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from wieldy.core.errors import GrammarError
+from wieldy.grammar.shape import WHITE_SPACE
 
 Range = tuple[str, str]
 _Item: TypeAlias = str | tuple[Range, ...] | None
 _DASH = None
 """A dash that was not escaped: it makes a range where it stands between two characters."""
 
-_ITEM = re.compile(r"\\x\{([0-9a-fA-F]+)\}|\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\(.)|([^\\])", re.DOTALL)
+_ITEM = re.compile(
+    r"\\[xu]\{([0-9a-fA-F]+)\}|\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\c([a-zA-Z])|\\(.)|([^\\])", re.DOTALL
+)
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "0": "\0"}
-_SETS: dict[str, tuple[Range, ...]] = {
-    "d": (("0", "9"),),
-    "w": (("a", "z"), ("A", "Z"), ("0", "9"), ("_", "_")),
+_LAST = "\U0010ffff"
+_SURROGATES: Range = ("\ud800", "\udfff")
+"""Code points that are no characters."""
+
+
+def complement(ranges: Iterable[Range]) -> tuple[Range, ...]:
+    """The characters that are in none of the ranges, as ranges in order with gaps between them."""
+    found: list[Range] = []
+    start = 0
+    for first, last in sorted((*ranges, _SURROGATES)):
+        if start < ord(first):
+            found.append((chr(start), chr(ord(first) - 1)))
+        start = max(start, ord(last) + 1)
+    if start <= ord(_LAST):
+        found.append((chr(start), _LAST))
+    return tuple(found)
+
+
+_DIGITS: tuple[Range, ...] = (("0", "9"),)
+_OF_WORDS: tuple[Range, ...] = (("a", "z"), ("A", "Z"), ("0", "9"), ("_", "_"))
+SETS: dict[str, tuple[Range, ...]] = {
+    "d": _DIGITS,
+    "w": _OF_WORDS,
     "s": ((" ", " "), ("\t", "\r")),
+    "D": complement(_DIGITS),
+    "W": complement(_OF_WORDS),
+    "S": complement((character, character) for character in (*WHITE_SPACE, "\ufeff")),
 }
+r"""The characters of `\d` and its like.
+
+What a text may be under a constraint should be right for every validator: so `\s` has only the characters that all
+count as white space, and `\S` only those that none does.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +69,12 @@ class CharacterClass:
     def __contains__(self, character: str) -> bool:
         """Whether the character is in the class."""
         return any(first <= character <= last for first, last in self.ranges) is not self.is_negated
+
+    @property
+    def included(self) -> tuple[Range, ...]:
+        """The ranges of all characters that are in the class, in order, with gaps between them."""
+        outside = complement(self.ranges)
+        return outside if self.is_negated else complement(outside)
 
     def text(self, escape: Callable[[str], str]) -> str:
         """The class in brackets, every bound of a range printed by `escape`."""
@@ -70,11 +108,20 @@ def character_class(allowed: str) -> CharacterClass:
     return CharacterClass(ranges=tuple(ranges), is_negated=is_negated)
 
 
-def _items(inside: str, allowed: str) -> list[_Item]:
+def inside(ranges: Iterable[Range]) -> str:
+    """The ranges as the inside of a character class, as `character_class` reads it."""
+    return "".join(_bound(first) + (f"-{_bound(last)}" if last != first else "") for first, last in ranges)
+
+
+def _bound(character: str) -> str:
+    return character if character.isascii() and character.isalnum() else f"\\x{{{ord(character):X}}}"
+
+
+def _items(text: str, allowed: str) -> list[_Item]:
     items: list[_Item] = []
     position = 0
-    while position < len(inside):
-        match = _ITEM.match(inside, position)
+    while position < len(text):
+        match = _ITEM.match(text, position)
         if match is None:
             raise GrammarError(f"The character class [{allowed}] ends inside an escape.")
         items.append(_item(match, allowed))
@@ -83,13 +130,15 @@ def _items(inside: str, allowed: str) -> list[_Item]:
 
 
 def _item(match: re.Match[str], allowed: str) -> _Item:
-    braced, two, four, escaped, plain = match.groups()
+    braced, two, four, control, escaped, plain = match.groups()
     if (digits := braced or two or four) is not None:
         return _character(int(digits, 16), allowed)
+    if control is not None:
+        return chr(ord(control) % 32)
     if escaped is None:
         return _DASH if plain == "-" else plain
-    if escaped in _SETS:
-        return _SETS[escaped]
+    if escaped in SETS:
+        return SETS[escaped]
     if escaped.isalnum() and escaped not in _SHORT:
         raise GrammarError(
             f"The escape \\{escaped} in the character class [{allowed}] is not known to every engine; "
