@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from wieldy.core.calls import AnyCall, InvalidToolCall, ToolCall, ToolResult
 from wieldy.core.errors import UsageError
@@ -38,6 +38,10 @@ class ReasoningPart(Record, frozen=True, kw_only=True):
 
 
 Part: TypeAlias = TextPart | ReasoningPart | ImagePart | FilePart | ToolCall | InvalidToolCall | ToolResult
+
+# Asked often, and a union would be made anew each time.
+_CALLS: Final = (ToolCall, InvalidToolCall)
+_WITH_TEXT: Final = (TextPart, ToolResult)
 
 
 class Message(Record, frozen=True, kw_only=True):
@@ -75,9 +79,11 @@ class Message(Record, frozen=True, kw_only=True):
     def text(self) -> str:
         """All text of the message; for a `tool` message the result's content."""
         return "".join(
-            part.content if isinstance(part, ToolResult) else part.text
-            for part in self.parts
-            if isinstance(part, TextPart | ToolResult)
+            [
+                part.content if isinstance(part, ToolResult) else part.text
+                for part in self.parts
+                if isinstance(part, _WITH_TEXT)
+            ]
         )
 
     @property
@@ -88,7 +94,7 @@ class Message(Record, frozen=True, kw_only=True):
     @property
     def calls(self) -> tuple[AnyCall, ...]:
         """The calls in the order in which the model wrote them."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCall | InvalidToolCall))
+        return tuple([part for part in self.parts if isinstance(part, _CALLS)])
 
     @property
     def result(self) -> ToolResult | None:

@@ -77,7 +77,7 @@ async def _read(events: AsyncIterator[ModelEvent], *, name: str, emit: Callable[
 
 def adopt(reply: ModelReply, numbers: CallNumbers) -> ModelReply:
     """The reply with the run's own call ids, and at least one request counted."""
-    parts = tuple(_adopt_part(part, numbers) for part in reply.message.parts if not isinstance(part, ToolResult))
+    parts = tuple([_adopt_part(part, numbers) for part in reply.message.parts if not isinstance(part, ToolResult)])
     usage = reply.usage if reply.usage.requests > 0 else replace(reply.usage, requests=1)
     message = Message(role="assistant", parts=parts)
     return ModelReply(message=message, usage=usage, finish=reply.finish, forced=reply.forced, held=reply.held)
@@ -88,12 +88,12 @@ def is_nested_deeper(value: object, *, levels: int) -> bool:
 
     Cost: linear in the number of values, and never deeper than `levels`.
     """
-    if not isinstance(value, dict | list):
+    if not isinstance(value, (dict, list)):
         return False
     if levels == 0:
         return True
     for item in cast("Iterable[object]", value.values() if isinstance(value, dict) else value):
-        if is_nested_deeper(item, levels=levels - 1):
+        if isinstance(item, (dict, list)) and is_nested_deeper(cast("object", item), levels=levels - 1):
             return True
     return False
 
@@ -104,7 +104,7 @@ def too_deep(name: str) -> str:
 
 
 def _adopt_part(part: Part, numbers: CallNumbers) -> Part:
-    if not isinstance(part, ToolCall | InvalidToolCall):
+    if not isinstance(part, (ToolCall, InvalidToolCall)):
         return part
     provider_id = part.id if part.provider_id is None else part.provider_id
     if isinstance(part, InvalidToolCall):

@@ -10,7 +10,7 @@ Deliberately not here: deciding anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec.structs import replace
 
@@ -87,6 +87,7 @@ class Fold:
         self.untold: list[str] = []
         self.active_s = 0.0
         self._run_id = ""
+        self._asked: list[str] = []
         self._messages: list[Message] = []
         self.read = MessagesSoFar(self._messages)
         self._unknown: dict[str, list[str]] = {}
@@ -108,12 +109,7 @@ class Fold:
 
     def turn(self) -> list[CallState]:
         """The calls of the last reply, in the model's order."""
-        calls: list[CallState] = []
-        for call in reversed(self.calls.values()):
-            if call.turn != self.turns:
-                break
-            calls.append(call)
-        return calls[::-1]
+        return [self.calls[call_id] for call_id in self._asked]
 
     @property
     def has_unknown(self) -> bool:
@@ -142,7 +138,7 @@ class Fold:
         if step is None:
             return
         try:
-            step(self, entry, cast("dict[str, Any]", entry.data))
+            step(self, entry, entry.data)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise JournalError(
                 f"Entry {entry.sequence} ({entry.kind}) of run {entry.run_id!r} cannot be read: it lacks or holds "
@@ -210,6 +206,7 @@ class Fold:
 
     def _start_turn(self, _entry: Entry, data: dict[str, Any]) -> None:
         self.turns = data["turn"]
+        self._asked = []
         self.tool_choice = data["tool_choice"]
         self.is_turn_open = True
         self.has_answer = False
@@ -220,7 +217,8 @@ class Fold:
         self.read, self.was_tainted = MessagesSoFar(self._messages), self.is_tainted
         self._messages.append(message)
         calls = message.calls
-        self.unanswered = [call.id for call in calls]
+        self._asked = [call.id for call in calls]
+        self.unanswered = self._asked.copy()
         self.calls.update({call.id: CallState(call=call, turn=self.turns) for call in calls})
         self.is_turn_open = False
         self.was_cut = data["finish"] == "length"
