@@ -15,6 +15,8 @@ from wieldy.core.events import (
     CallStarted,
     CallWaiting,
     LimitReached,
+    OutputDelta,
+    OutputRefused,
     ReasoningDelta,
     RunEvent,
     RunFinished,
@@ -49,6 +51,8 @@ ONE_OF_EACH: list[RunEvent] = [
     CallRunning(call=CALL, attempt=2),
     CallProgress(call=CALL, message="half", fraction=0.5),
     CallFinished(call=CALL, result=ToolResult(tool_call_id="c1", content="refunded"), duration_s=0.5),
+    OutputDelta(value={"total": 3}),
+    OutputRefused(error="Your answer is not JSON."),
     LimitReached(reason="turn_limit"),
     RunFinished(result=RESTING),
 ]
@@ -70,6 +74,8 @@ def test_every_event_has_a_type_of_its_own_and_is_one_line_of_json() -> None:
         "running",
         "progress",
         "result",
+        "output",
+        "output_refused",
         "limit",
         "finished",
     ]

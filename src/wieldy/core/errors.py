@@ -5,6 +5,7 @@ WieldyError
 │   ├── ParseError             the text could not be read as a call
 │   ├── UnknownToolError       there is no such tool
 │   ├── ArgumentsError         the arguments do not fit the schema
+│   ├── ForcedArgumentsError   the token budget decided arguments, not the model
 │   ├── ToolDeniedError        the policy or a person said no
 │   ├── ToolError              the tool says what went wrong (tools raise this themselves)
 │   │   ├── ToolTimeoutError   no answer in time; the effect may still complete
@@ -19,6 +20,7 @@ WieldyError
 │   │   ├── ProviderError      the server failed, or answered what the protocol does not know
 │   │   └── ModelUnreachableError
 │   ├── ModelNotAvailableError the weights of a local model are not here and cannot be had
+│   ├── OutputError            an answer did not become what it must be, and nothing else was asked for
 │   └── JournalError
 │       ├── RunBusyError       another process is at work on the run
 │       ├── JournalConflictError  somebody else added to the run meanwhile
@@ -29,11 +31,16 @@ WieldyError
     ├── GrammarError           a constraint cannot be compiled, or its engine is not installed
     │   └── BudgetError        the shortest text that the constraint allows is longer than the budget
     └── HistoryError           a list of messages that no strict provider would take
+
+ForcedOutputWarning            a warning: the token budget decided values of an answer
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from wieldy.core.outputs import Incomplete
 
 FailureLayer: TypeAlias = Literal["model", "harness", "policy", "provider", "tool"]
 
@@ -72,6 +79,12 @@ class UnknownToolError(ModelVisibleError):
 
 class ArgumentsError(ModelVisibleError):
     """The arguments do not fit the tool's input schema."""
+
+
+class ForcedArgumentsError(ModelVisibleError):
+    """The token budget decided some of the arguments, not the model: the call is not what it would have written."""
+
+    layer: ClassVar[FailureLayer] = "harness"
 
 
 class ToolDeniedError(ModelVisibleError):
@@ -174,6 +187,20 @@ class ModelNotAvailableError(RunError):
     """A local model's weights or runtime are not on this machine and could not be fetched."""
 
 
+class OutputError(RunError):
+    """What was wanted is an answer of a certain form, and the model's did not become one.
+
+    Attributes:
+        incomplete: What there is of it, and why it does not fit.
+        run_id: The run that has the whole story.
+    """
+
+    def __init__(self, message: str, *, incomplete: Incomplete, run_id: str) -> None:
+        super().__init__(message)
+        self.incomplete = incomplete
+        self.run_id = run_id
+
+
 class JournalError(RunError):
     """The journal cannot be read or written."""
 
@@ -226,6 +253,10 @@ class BudgetError(GrammarError):
         super().__init__(message)
         self.minimum = minimum
         self.budget = budget
+
+
+class ForcedOutputWarning(UserWarning):
+    """Parts of an answer were decided by the token budget, not by the model; the text has their JSON pointers."""
 
 
 class HistoryError(UsageError):

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import AnyCall, ToolResult
+from wieldy.core.json import JsonValue
 from wieldy.core.limits import StopReason, Usage
 from wieldy.core.messages import Message
 from wieldy.core.record import Record
@@ -101,6 +102,29 @@ class CallFinished(Record, frozen=True, kw_only=True):
     duration_s: float
 
 
+class OutputDelta(Record, frozen=True, kw_only=True):
+    """What there is of a JSON output, as far as its text has come; follows the `TextDelta` that brought something new.
+
+    Each value begins as the one before it did: texts, lists and objects grow at their ends, all else comes whole.
+    The last one is the output. A new turn begins anew: the text before it was not the answer, or did not fit.
+
+    Attributes:
+        value: JSON; not validated, and not to be changed, because values share what they have in common.
+    """
+
+    value: JsonValue
+
+
+class OutputRefused(Record, frozen=True, kw_only=True):
+    """The answer is not what it must be; the model is told so and asked again.
+
+    Attributes:
+        error: What was expected and what was found.
+    """
+
+    error: str
+
+
 class LimitReached(Record, frozen=True, kw_only=True):
     """A limit was reached; the model is asked once more, without tools."""
 
@@ -116,6 +140,10 @@ class RunResult(Record, frozen=True, kw_only=True):
         messages: The whole history, instructions first.
         waiting: What a person must decide on before the run can go on.
         is_tainted: Whether the model has read something from an untrusted source.
+        output: The answer as a value of the form that was wanted; `Incomplete` where it did not become one. None if
+            nothing was wanted but text, or if there is no answer yet.
+        closed_by_budget: Whether the answer is whole only because its end was chosen to fit what was left of a limit.
+        forced: JSON pointers to the values of the answer that were decided so; that of the whole is "".
     """
 
     run_id: str
@@ -125,6 +153,9 @@ class RunResult(Record, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     waiting: tuple[ApprovalRequest, ...] = ()
     is_tainted: bool = False
+    output: object = None
+    closed_by_budget: bool = False
+    forced: tuple[str, ...] = ()
 
 
 class RunFinished(Record, frozen=True, kw_only=True):
@@ -144,6 +175,8 @@ RunEvent: TypeAlias = (
     | CallRunning
     | CallProgress
     | CallFinished
+    | OutputDelta
+    | OutputRefused
     | LimitReached
     | RunFinished
 )

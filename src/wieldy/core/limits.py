@@ -23,11 +23,13 @@ StopReason: TypeAlias = Literal[
     "cost_limit",
     "wall_time_limit",
     "repeated_call",
+    "incomplete_output",
 ]
 """Why a run ended, or rests.
 
 `answered`: the model answered without a call. `finished`: it called `finish`. `waiting_for_approval`: a person must
-decide on a call, and the run can be resumed then. All others: it was told to answer without tools.
+decide on a call, and the run can be resumed then. `incomplete_output`: its answer is not what it must be, and
+`Limits.corrections` is used up. All others: it was told to answer without tools.
 """
 
 
@@ -48,6 +50,7 @@ class Limits:
         wall_time_s: Seconds that the run may be at work, pauses not counted. What is under way when they are almost
             over is stopped, so that time is left for the last answer.
         repeats: Consecutive turns that repeat the same calls with the same results before the brake ends the run.
+        corrections: How often the model is told that its answer is not what it must be, and asked again.
     """
 
     turns: int | None = 20
@@ -57,6 +60,7 @@ class Limits:
     cost_usd: float | None = None
     wall_time_s: float | None = None
     repeats: int = 3
+    corrections: int = 2
 
 
 def usable(left: Limits) -> Limits:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from wieldy.core.json import JsonObject, JsonValue, canonical_json
+from wieldy.core.json import JsonObject, JsonValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ def in_words(output: Output) -> str:
             what = f" It is: {description}" if description else ""
             return (
                 "Your final answer must be JSON and nothing else: no words before or after it, no code fence."
-                f"{what}\nIt must fit this JSON Schema:\n{canonical_json(schema)}"
+                f"{what}\nIt must fit this JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
             )
         case ChoiceOutput(options=options):
             listed = "\n".join(options)

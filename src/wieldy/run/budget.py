@@ -56,8 +56,11 @@ def check_limits(limits: Limits) -> None:
             raise UsageError(
                 f"Expected Limits({name}=...) to be a number of at least {minimum} or None, found {value!r}."
             )
-    if not _is_number(limits.repeats, 1):
-        raise UsageError(f"Expected Limits(repeats=...) to be a number of at least 1, found {limits.repeats!r}.")
+    for name, minimum in (("repeats", 1), ("corrections", 0)):
+        if not _is_number(getattr(limits, name), minimum):
+            raise UsageError(
+                f"Expected Limits({name}=...) to be a number of at least {minimum}, found {getattr(limits, name)!r}."
+            )
 
 
 def reached(limits: Limits, spent: Spent) -> StopReason | None:
@@ -180,6 +183,7 @@ def tighter(one: Limits, other: Limits) -> Limits:
         cost_usd=_least(one.cost_usd, other.cost_usd),
         wall_time_s=_least(one.wall_time_s, other.wall_time_s),
         repeats=min(one.repeats, other.repeats),
+        corrections=min(one.corrections, other.corrections),
     )
 
 

@@ -120,8 +120,8 @@ def usage_from_json(data: JsonObject) -> Usage:
 
 
 def limits_to_json(limits: Limits) -> JsonObject:
-    """The limits by name."""
-    return {
+    """The limits by name; `corrections` where it is not the default, because older journals do not have it."""
+    data: JsonObject = {
         "turns": limits.turns,
         "calls": limits.calls,
         "output_tokens": limits.output_tokens,
@@ -130,6 +130,9 @@ def limits_to_json(limits: Limits) -> JsonObject:
         "wall_time_s": limits.wall_time_s,
         "repeats": limits.repeats,
     }
+    if limits.corrections != Limits().corrections:
+        data["corrections"] = limits.corrections
+    return data
 
 
 def request_to_json(request: ApprovalRequest) -> JsonObject:

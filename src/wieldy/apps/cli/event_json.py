@@ -20,6 +20,8 @@ from wieldy.core.events import (
     CallStarted,
     CallWaiting,
     LimitReached,
+    OutputDelta,
+    OutputRefused,
     ReasoningDelta,
     RunEvent,
     RunFinished,
@@ -75,6 +77,10 @@ def event_to_json(event: RunEvent) -> JsonObject:
             return {"type": "text", "text": event.text}
         case ReasoningDelta():
             return {"type": "reasoning", "text": event.text}
+        case OutputDelta():
+            return {"type": "output", "value": event.value}
+        case OutputRefused():
+            return {"type": "output_refused", "error": event.error}
         case LimitReached():
             return {"type": "limit", "reason": event.reason}
         case RunFinished():

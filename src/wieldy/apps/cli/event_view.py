@@ -16,7 +16,7 @@ from rich.text import Text
 
 from wieldy.apps.cli.facts import STOP_WORDS, format_duration, sentence, used
 from wieldy.apps.cli.terminal import Terminal
-from wieldy.apps.cli.untrusted import SafeStream, call_text, one_line, shorten
+from wieldy.apps.cli.untrusted import SafeStream, call_text, neutralise, one_line, shorten
 from wieldy.apps.cli.wrapping import WordWrap
 from wieldy.core.calls import AnyCall, ToolResult
 from wieldy.core.events import (
@@ -26,6 +26,7 @@ from wieldy.core.events import (
     CallRunning,
     CallWaiting,
     LimitReached,
+    OutputRefused,
     ReasoningDelta,
     RunEvent,
     RunFinished,
@@ -88,6 +89,8 @@ class EventView:
                 self._write(event.text, mode="reasoning")
             case LimitReached():
                 self._show_limit(event)
+            case OutputRefused():
+                self._show_refusal(event)
             case RunFinished():
                 self._finish(event.result)
             case _:
@@ -126,6 +129,11 @@ class EventView:
         self._enter("step")
         words = f"{sentence(STOP_WORDS[event.reason])} The model is asked for its last answer."
         self._terminal.block(Text(words, style="yellow"), first="! ", rest="  ")
+        self._start_waiting("waiting for the model")
+
+    def _show_refusal(self, event: OutputRefused) -> None:
+        self._enter("step")
+        self._terminal.block(Text(neutralise(event.error), style="yellow"), first="! ", rest="  ")
         self._start_waiting("waiting for the model")
 
     def _show_question(self, event: CallWaiting) -> None:

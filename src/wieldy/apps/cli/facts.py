@@ -21,6 +21,7 @@ STOP_WORDS: dict[StopReason, str] = {
     "cost_limit": "the limit of cost was reached",
     "wall_time_limit": "the limit of time was reached",
     "repeated_call": "the model repeated the same calls",
+    "incomplete_output": "the model's answer is not what it must be",
 }
 
 
