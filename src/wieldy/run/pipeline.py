@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import structs
+from msgspec.json import Encoder
 
 from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import InvalidToolCall, ToolCall
@@ -23,7 +25,7 @@ from wieldy.core.errors import (
     ToolDeniedError,
     UnknownToolError,
 )
-from wieldy.core.json import JsonObject, canonical_json, digest
+from wieldy.core.json import JsonObject, canonical_json
 from wieldy.run.journal.encoding import bytes_from_data, data_from_bytes
 from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.policy import Allow, Ask, Decision, Deny, Policy, Proposal, allow_all, decide, permitted
@@ -50,6 +52,8 @@ _NAMED_TOOLS: Final = 10
 _CAME_LATE: Final = (
     "You asked exactly this before and it gave no answer in time; this is what came of that call. It was not run again."
 )
+
+_sorted: Final = Encoder(order="sorted")
 
 Prepared: TypeAlias = "Step | Outcome | ApprovalRequest"
 
@@ -113,7 +117,7 @@ class Pipeline:
             approved_until=None if decided is None or state.request is None else state.request.expires,
             repeats=None if earlier is None else earlier.call.id,
             reconcile=tool.effect == "reconcile" and earlier is not None,
-            fallback=await self.fallback(call, tool),
+            fallback=None if tool.fallback is None else await self.fallback(call, tool),
         )
 
     def context(self, state: CallState, tool: Tool, *, key: str) -> Context:
@@ -139,7 +143,7 @@ class Pipeline:
         for known in (earlier, state):
             if known is not None and known.idempotency_key is not None and known.tool_name == tool.name:
                 return known.idempotency_key
-        return digest(self.run_id, state.call.id, tool.name, arguments.json)
+        return sha256(_sorted.encode((self.run_id, state.call.id, tool.name, arguments.json))).hexdigest()[:32]
 
     def _check_permission(self, call: ToolCall, tool: Tool) -> None:
         refused = permitted(tool, self.principal)

@@ -21,6 +21,7 @@ from wieldy.core.calls import Trust
 from wieldy.core.foreign import plain, text_of, type_name
 from wieldy.core.json import JsonValue
 from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.record import Record
 from wieldy.tools.attachments import Attachment, take_attachments
 
 _strict_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -28,8 +29,7 @@ _strict_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 NOTHING = "The tool ran and returned no value."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Presented:
+class Presented(Record, frozen=True, kw_only=True):
     """What a tool returned, ready for a model; a tool that returns one decides itself how its result is shown.
 
     Attributes:

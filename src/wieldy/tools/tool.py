@@ -18,6 +18,7 @@ from wieldy.core.context import Context
 from wieldy.core.errors import ArgumentsError, ModelVisibleError, ToolCrashedError, ToolSignatureError, UsageError
 from wieldy.core.foreign import traceback_of
 from wieldy.core.json import JsonObject
+from wieldy.core.record import Record
 from wieldy.schema import CompiledSchema, Violation, coerce, example, explain, may_change
 from wieldy.tools.callables import AnyFunction, is_method_of_class
 from wieldy.tools.names import check_name
@@ -31,8 +32,7 @@ DEFAULT_RETRIES: Final = 2
 """How often a call is tried again, unless its tool says otherwise."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidArguments:
+class ValidArguments(Record, frozen=True, kw_only=True):
     """Arguments that fit.
 
     Attributes:

@@ -8,8 +8,10 @@ Deliberately not here: running tools (`run.executor`), and what follows from a r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, structs
 
 from wieldy.core.calls import ToolResult, Trust
 from wieldy.core.foreign import attribute, text_of
@@ -36,8 +38,7 @@ _DEFAULT_RULES: Final = ResultRules()
 _NO_SUMMARY: Final = Summary()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Words:
+class _Words(Struct, frozen=True, kw_only=True):
     """What a result says, masked and judged.
 
     Attributes:
@@ -81,7 +82,7 @@ class Shaper:
         cutting = cut(words.text, limit_bytes=self._rules.limit_bytes)
         summary = _NO_SUMMARY if cutting is None else await self._summary(step, words)
         if summary.text is not None and is_injection_shaped(summary.text):
-            words = replace(words, trust="untrusted")
+            words = structs.replace(words, trust="untrusted")
         parts, remarks = self._kept(presented.parts) if presented.parts else ((), ())
         result = ToolResult(
             tool_call_id=step.call.id,
