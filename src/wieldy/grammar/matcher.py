@@ -107,10 +107,19 @@ class Matcher:
             self.rollback(taken)
         return taken == len(tokens)
 
+    def validate(self, tokens: Sequence[int]) -> int:
+        """How many of the tokens may come next, one after the other; none is taken. The last may be the end token."""
+        return int(self._engine.validate_tokens(list(tokens)))
+
     @property
     def is_accepting(self) -> bool:
         """Whether the text so far is complete."""
         return bool(self._engine.is_accepting())
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing but the end may follow; then the engine takes no token at all, nor an end token."""
+        return bool(self._engine.is_stopped())
 
     @property
     def forced_tokens(self) -> list[int]:
