@@ -12,18 +12,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Final, NamedTuple, cast
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
+from pydantic.errors import PydanticUndefinedAnnotation
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, SchemaError
 
+from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.schema.compiled import CompiledSchema, FormatChecks, PartsExhaustedError
 from wieldy.schema.docstrings import read_docstring
 from wieldy.schema.resolve import Location
 from wieldy.schema.rewrite import inlined, ordered, rewritten, subschemas
+from wieldy.schema.typed_dicts import readable
 from wieldy.schema.wellformed import is_wellformed
+
+TYPE_ERRORS: Final = (
+    PydanticUserError,
+    PydanticUndefinedAnnotation,
+    SchemaError,
+    UsageError,
+    TypeError,
+    ValueError,
+    NameError,
+    AttributeError,
+    RecursionError,
+    ImportError,
+)
+"""What pydantic and typing raise about a type that they cannot use; ImportError is a missing optional package."""
 
 _BARE_NUMBER = re.compile(r"\s*[+-]?[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?\s*")
 
@@ -44,6 +61,37 @@ PYTHON_FORMATS: FormatChecks = {
     **dict.fromkeys(("uuid", "uri", "regex"), _is_anything),
 }
 """Checks for arguments that a Python type reads afterwards: it decides; this only refuses what it would guess."""
+
+
+class ValueType(NamedTuple):
+    """A Python type as JSON has it.
+
+    Attributes:
+        adapter: Makes values of the type from JSON text that fits the schema; it may still refuse some.
+        schema: JSON Schema (2020-12).
+    """
+
+    adapter: TypeAdapter[Any]
+    schema: JsonObject
+
+
+def value_type(annotation: Any) -> ValueType:
+    """What JSON a value of the type is read from.
+
+    Raises:
+        UsageError: It is no type, or one that JSON cannot carry.
+    """
+    try:
+        adapter = TypeAdapter[Any](readable(annotation))
+        document = adapter.json_schema(mode="validation", schema_generator=_Generator)
+        return ValueType(adapter, rewritten(_small(document, is_input=True), ordered))
+    except TYPE_ERRORS as error:
+        raise UsageError(f"Expected a type that JSON can carry, found {annotation!r:.200} ({why(error)}).") from error
+
+
+def why(error: Exception) -> str:
+    """What pydantic says about a type, without the advice about its own settings that follows."""
+    return " ".join(str(error).partition(". Set ")[0].partition("For further")[0].split())[:200].rstrip(".")
 
 
 def input_schema(arguments: type[BaseModel], descriptions: Mapping[str, str]) -> JsonObject:

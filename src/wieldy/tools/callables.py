@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, cast
 
 from wieldy.core.context import Context
 from wieldy.core.errors import ToolSignatureError
-from wieldy.tools.typed_dicts import readable
+from wieldy.schema.typed_dicts import readable
 
 AnyFunction: TypeAlias = Callable[..., Any]
 

@@ -16,32 +16,18 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, create_model
-from pydantic.errors import PydanticUndefinedAnnotation
+from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
 from pydantic.fields import FieldInfo
-from pydantic_core import SchemaError, to_json
+from pydantic_core import to_json
 
 from wieldy.core.context import Context
-from wieldy.core.errors import ToolSignatureError, UsageError
+from wieldy.core.errors import ToolSignatureError
 from wieldy.core.json import JsonObject
 from wieldy.core.media import FilePart, ImagePart
-from wieldy.schema.from_types import input_schema
+from wieldy.schema.from_types import TYPE_ERRORS, input_schema, why
 from wieldy.tools.callables import Annotations, AnyFunction, signature_of
 from wieldy.tools.present import Presented, Sourced
 
-# What pydantic and typing raise about a type that they cannot use; ImportError is a missing optional package.
-_TYPE_ERRORS = (
-    PydanticUserError,
-    PydanticUndefinedAnnotation,
-    SchemaError,
-    UsageError,
-    TypeError,
-    ValueError,
-    NameError,
-    AttributeError,
-    RecursionError,
-    ImportError,
-)
 _AWAITABLES = (collections.abc.Awaitable, collections.abc.Coroutine)
 _NO_RESULT = (inspect.Parameter.empty, None, type(None), Any, str, bytes)
 # What the model is shown of these is not what pydantic would write.
@@ -225,7 +211,7 @@ def _arguments_model(parameters: list[inspect.Parameter], types_of: Mapping[str,
 def _explained(parameters: list[inspect.Parameter], types_of: Mapping[str, Any], subject: str) -> Generator[None]:
     try:
         yield
-    except _TYPE_ERRORS as error:
+    except TYPE_ERRORS as error:
         raise ToolSignatureError(_why_no_model(parameters, types_of, subject, error)) from error
 
 
@@ -244,19 +230,14 @@ def _why_no_model(
                 # What pydantic has to say about a type outside its field is not about the tool.
                 warnings.simplefilter("ignore")
                 TypeAdapter(types_of[parameter.name]).json_schema()
-        except _TYPE_ERRORS as reason:
+        except TYPE_ERRORS as reason:
             annotation = inspect.formatannotation(types_of[parameter.name])
             return (
                 f"{subject}, parameter {parameter.name!r}: expected a type that JSON can carry, found {annotation} "
-                f"({_reason(reason)}). Use a type such as str, int, a dataclass or a pydantic model; fix what the "
+                f"({why(reason)}). Use a type such as str, int, a dataclass or a pydantic model; fix what the "
                 "model must not choose with functools.partial."
             )
-    return f"{subject}: its parameters have no JSON Schema: {_reason(error)}"
-
-
-def _reason(error: Exception) -> str:
-    # What follows is advice about pydantic's own settings.
-    return " ".join(str(error).partition(". Set ")[0].partition("For further")[0].split())[:200].rstrip(".")
+    return f"{subject}: its parameters have no JSON Schema: {why(error)}"
 
 
 def _parameters(parameters: list[inspect.Parameter], arguments: type[BaseModel], subject: str) -> tuple[Parameter, ...]:
@@ -286,7 +267,7 @@ def _result_adapter(annotation: Any, annotations: Annotations) -> TypeAdapter[An
         if typing.get_origin(resolved) in _AWAITABLES:
             resolved = typing.get_args(resolved)[-1]
         return None if resolved in _NO_RESULT or _is_shown_otherwise(resolved) else TypeAdapter(resolved)
-    except (SyntaxError, *_TYPE_ERRORS):
+    except (SyntaxError, *TYPE_ERRORS):
         # A result that cannot be described is still a result: it is shown as what it turns out to be.
         return None
 
