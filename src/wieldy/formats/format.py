@@ -193,6 +193,7 @@ class ChatFormat:
         at_most: int | None = None,
         prompt: str | None = None,
         special_tokens: Mapping[str, int] | None = None,
+        answer: Shape | None = None,
     ) -> Grammar:
         """A constraint that lets a model write only what the parser reads, calls of these tools included.
 
@@ -202,6 +203,7 @@ class ChatFormat:
             at_most: How many calls; None for as many as the wire carries.
             prompt: What the model was given, or its end.
             special_tokens: Special tokens of the vocabulary that stand in marks, with their ids.
+            answer: What the text of a reply without calls must be; None for any text.
 
         Raises:
             UsageError: The tool that must be called is not on offer.
@@ -210,7 +212,7 @@ class ChatFormat:
         # Compiling grammars needs the optional engine, which parsing does not.
         from wieldy.grammar.compiled import compiled  # noqa: PLC0415
 
-        rules = self.rules(tools, tool_choice=tool_choice, at_most=at_most, prompt=prompt)
+        rules = self.rules(tools, tool_choice=tool_choice, at_most=at_most, prompt=prompt, answer=answer)
         return compiled(rules, special_tokens=special_tokens)
 
     def rules(
@@ -220,6 +222,7 @@ class ChatFormat:
         tool_choice: ToolChoice = AUTO,
         at_most: int | None = None,
         prompt: str | None = None,
+        answer: Shape | None = None,
     ) -> Rules:
         """What `grammar` compiles, for other notations.
 
@@ -237,7 +240,7 @@ class ChatFormat:
         if calls == "required" and not definitions:
             raise UsageError("A call is required, but there is no tool to call.")
         named: dict[str, Shape] = {}
-        choice = Choice(calls="none" if calls == "none" else calls, at_most=at_most, ends=tuple(self.turns.reply_end))
+        choice = Choice(calls=calls, at_most=at_most, ends=tuple(self.turns.reply_end), answer=answer)
         start = self.wire.shape(definitions, choice, named, self.wire.start(prompt))
         return Rules(start=start, named=named)
 

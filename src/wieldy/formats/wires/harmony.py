@@ -96,17 +96,19 @@ class HarmonyWire:
         marks = self.marks
         rules["text"] = TextWithout(tuple(mark.text for mark in (*marks.ends, marks.start)))
         next_message = (_exact(marks.ends[0]), _exact(marks.start), Exact(marks.role))
+        rules["answer"] = Named("text") if choice.answer is None else choice.answer
         said = {
-            purpose: InOrder((*self._opening(purpose), Named("text")))
+            purpose: InOrder((*self._opening(purpose), Named("answer" if purpose == "answer" else "text")))
             for purpose in ("preamble", "answer", "reasoning")
         }
-        calls = None if choice.calls == "none" or not tools else self._calls(tools, rules, choice.at_most)
-        ends = [] if calls is None else [calls]
+        preambles = Repeated(InOrder((said["preamble"], *next_message)))
+        ends: list[Shape] = []
+        if choice.calls != "none" and tools:
+            ends.append(InOrder((preambles, self._calls(tools, rules, choice.at_most))))
         if choice.calls != "required":
-            ends.append(said["answer"])
-        rules["ending"] = InOrder(
-            (Repeated(InOrder((said["preamble"], *next_message))), ends[0] if len(ends) == 1 else OneOf(tuple(ends)))
-        )
+            # A preamble is text for the reader too, so none stands before an answer that must be something.
+            ends.append(InOrder((preambles, said["answer"])) if choice.answer is None else said["answer"])
+        rules["ending"] = ends[0] if len(ends) == 1 else OneOf(tuple(ends))
         whole = InOrder((maybe(InOrder((said["reasoning"], *next_message))), Named("ending")))
         return self._from(start, whole, InOrder((*next_message, Named("ending"))), tools)
 
@@ -129,7 +131,7 @@ class HarmonyWire:
             return Json(called[0].input_schema)
         if self.channels.get(header.channel) == "reasoning":
             return InOrder((Named("text"), rest))
-        return Named("text")
+        return Named("answer")
 
     def _calls(self, tools: Sequence[ToolDefinition], rules: dict[str, Shape], at_most: int | None) -> Shape:
         marks = self.marks

@@ -64,10 +64,14 @@ class LabelledWire:
     def shape(self, tools: Sequence[ToolDefinition], choice: Choice, rules: dict[str, Shape], start: Start) -> Shape:
         """Reasoning at will, then the answer; or text and reasoning at will, then calls."""
         rules["text"] = TextWithout(tuple(text for label in self.labels for text in label.spellings))
-        answer = InOrder((Exact(self._label("content")), Named("text")))
+        answered_with = Named("text")
+        if choice.answer is not None:
+            rules["answer"] = choice.answer
+            answered_with = Named("answer")
+        answer = InOrder((Exact(self._label("content")), answered_with))
         thought = InOrder((Exact(self._label("reasoning")), Named("text"), Exact("\n")))
         if start.inside == "content":
-            return InOrder((Exact(" "), Named("text")))
+            return InOrder((Exact(" "), answered_with))
         begin: Shape = maybe(thought)
         if start.inside == "reasoning":
             begin = InOrder((Exact(" "), Named("text"), Exact("\n")))

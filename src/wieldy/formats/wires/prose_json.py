@@ -16,7 +16,7 @@ from wieldy.formats.reading.sink import Sink
 from wieldy.formats.reading.source import Reading, Source
 from wieldy.formats.reading.tool_index import ToolIndex
 from wieldy.formats.wires.prose_json_reader import CallKeys, ProseJsonReader
-from wieldy.formats.wires.reply import Choice, ReadOptions, Region, ReplyParts, Start
+from wieldy.formats.wires.reply import Choice, ReadOptions, Region, ReplyParts, Start, answer_or_calls
 from wieldy.grammar.shape import Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout, maybe
 
 
@@ -68,7 +68,11 @@ class ProseJsonWire:
         begin: Shape = thought
         if start.inside != "reasoning":
             begin = maybe(InOrder((Exact(self.reasoning.opening), thought)))
+        if choice.answer is not None:
+            rules["answer"] = choice.answer
         if choice.calls == "none" or not tools:
+            if choice.answer is not None:
+                return InOrder((begin, Named("answer")))
             names = tuple(f"{quote}{tool.name}{quote}" for tool in tools for quote in "\"'")
             return InOrder((begin, TextWithout((opening, *names))))
         rules["content"] = TextWithout(("{", opening))
@@ -78,4 +82,8 @@ class ProseJsonWire:
         many = Repeated(one, at_least=1, at_most=choice.at_most, between=Exact(", "))
         calls = OneOf((one, InOrder((Exact("["), many, Exact("]")))))
         calling = InOrder((begin, Named("content"), maybe(Exact("\n")), calls))
-        return calling if choice.calls == "required" else OneOf((InOrder((begin, Named("content"))), calling))
+        if choice.calls == "required":
+            return calling
+        if choice.answer is not None:
+            return InOrder((begin, answer_or_calls(Named("answer"), choice.answer, calls, rules)))
+        return OneOf((InOrder((begin, Named("content"))), calling))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOfThese
 from typing import Protocol, TypeAlias
@@ -12,7 +12,7 @@ from wieldy.formats.nodes.flat import Gap, Literal, WrittenCall
 from wieldy.formats.reading.sink import Sink
 from wieldy.formats.reading.source import Reading, Source
 from wieldy.formats.reading.tool_index import ToolIndex
-from wieldy.grammar.shape import Shape
+from wieldy.grammar.shape import Exact, InOrder, Json, Named, OneOf, Repeated, Shape
 
 CallsInReasoning: TypeAlias = OneOfThese["text", "calls"]
 """What the opening mark of a call means within reasoning: only text, or the end of the reasoning and a call."""
@@ -119,11 +119,67 @@ class Choice:
         calls: Whether there may, must or must not be calls.
         at_most: How many calls; None for any number.
         ends: The marks that end a reply.
+        answer: What the text of a reply without calls must be; None for any text.
     """
 
     calls: OneOfThese["auto", "required", "none"] = "auto"
     at_most: int | None = None
     ends: tuple[str, ...] = ()
+    answer: Shape | None = None
+
+
+def answer_or_calls(marked: Shape, answer: Shape, calls: Shape, rules: Mapping[str, Shape]) -> Shape:
+    """An answer that must be something, or calls without text beside them.
+
+    An engine that reads a literal as long as it can does not go back to JSON that begins in the same way, so a line
+    break, which is white space to JSON, stands before such an answer.
+
+    Args:
+        marked: The answer with the marks around it.
+        answer: The answer itself.
+        calls: What stands instead of it.
+        rules: The shapes that have names.
+    """
+    if isinstance(answer, Json) and any(text[:1] in _JSON_BEGINS for text in _beginnings(calls, rules)):
+        marked = InOrder((Exact("\n"), marked))
+    return OneOf((marked, calls))
+
+
+_JSON_BEGINS = '{["-0123456789tfn'
+
+
+def _beginnings(shape: Shape, rules: Mapping[str, Shape]) -> list[str]:
+    """The literals with which the shape may begin; `{` for JSON."""
+    match shape:
+        case Exact(text=text):
+            return [text]
+        case Json():
+            return ["{"]
+        case Named(name=name):
+            return _beginnings(rules[name], rules)
+        case OneOf(options=options):
+            return [text for option in options for text in _beginnings(option, rules)]
+        case Repeated(part=part):
+            return _beginnings(part, rules)
+        case InOrder(parts=parts):
+            found: list[str] = []
+            for part in parts:
+                found += _beginnings(part, rules)
+                if not _may_be_empty(part):
+                    break
+            return found
+        case _:
+            return []
+
+
+def _may_be_empty(shape: Shape) -> bool:
+    match shape:
+        case Repeated(at_least=at_least):
+            return not at_least
+        case InOrder(parts=parts):
+            return all(map(_may_be_empty, parts))
+        case _:
+            return False
 
 
 def text_of(gap: Gap | None) -> str:

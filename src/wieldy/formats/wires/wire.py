@@ -13,7 +13,16 @@ from wieldy.formats.nodes.flat import Gap, Literal
 from wieldy.formats.reading.sink import Sink
 from wieldy.formats.reading.source import Reading, Source
 from wieldy.formats.reading.tool_index import ToolIndex
-from wieldy.formats.wires.reply import CallsInReasoning, Choice, ReadOptions, Region, ReplyParts, Start, text_of
+from wieldy.formats.wires.reply import (
+    CallsInReasoning,
+    Choice,
+    ReadOptions,
+    Region,
+    ReplyParts,
+    Start,
+    answer_or_calls,
+    text_of,
+)
 from wieldy.formats.wires.reply_reader import Marks, ReplyReader
 from wieldy.formats.wires.section import Section
 from wieldy.grammar.shape import Exact, InOrder, Named, OneOf, Shape, TextWithout, maybe
@@ -92,21 +101,30 @@ class Wire:
             parts.append(
                 thought if start.inside == "reasoning" else maybe(InOrder((*_opening(self.reasoning), thought)))
             )
-        content: Shape = TextWithout(marks)
-        if self.content:
-            opening = () if start.inside == "content" else _opening(self.content)
-            content = InOrder((*opening, content, *_closing(self.content)))
-            content = maybe(content) if self.content.is_optional and start.inside != "content" else content
-        rules["content"] = content
+        rules["content"] = self._content_shape(TextWithout(marks), start, may_be_missing=True)
+        answer: Shape = Named("content")
+        if choice.answer is not None:
+            rules["answer"] = choice.answer
+            answer = self._content_shape(Named("answer"), start, may_be_missing=False)
         if choice.calls == "none" or not tools:
-            return InOrder((*parts, Named("content")))
+            return InOrder((*parts, answer))
         outside = (*(literal.text for literal in self.stray), *choice.ends)
         calls = self.calls.shape(tools, rules, at_most=choice.at_most, marks=outside)
         rules["calls"] = calls
-        with_calls = self._behind_content(Named("calls"))
         if choice.calls == "required":
-            return InOrder((*parts, with_calls))
-        return InOrder((*parts, OneOf((Named("content"), with_calls))))
+            return InOrder((*parts, self._behind_content(Named("calls"))))
+        if choice.answer is not None:
+            alone = InOrder((self._content_shape(InOrder(()), start, may_be_missing=True), Named("calls")))
+            return InOrder((*parts, answer_or_calls(answer, choice.answer, alone, rules)))
+        return InOrder((*parts, OneOf((answer, self._behind_content(Named("calls"))))))
+
+    def _content_shape(self, text: Shape, start: Start, *, may_be_missing: bool) -> Shape:
+        if not self.content:
+            return text
+        is_open = start.inside == "content"
+        opening = () if is_open else _opening(self.content)
+        marked = InOrder((*opening, text, *_closing(self.content)))
+        return maybe(marked) if may_be_missing and self.content.is_optional and not is_open else marked
 
     def _behind_content(self, calls: Shape) -> Shape:
         gap = _exact(text_of(self.calls.before))
