@@ -402,8 +402,20 @@ async def test_each_entry_is_read_once_however_many_calls_are_decided_on(waiting
     assert (await asking.resume(result.run_id)).text == "done"
 
 
+class ForgedJournal(MemoryJournal):
+    """A journal in which somebody has changed who decided last."""
+
+    is_forged = False
+
+    def read(self, run_id: str, *, start: int = 0) -> Sequence[Entry]:
+        entries = list(super().read(run_id, start=start))
+        if self.is_forged:
+            entries[-1] = entries[-1]._replace(data={**entries[-1].data, "by": "ada"})
+        return entries
+
+
 async def test_what_others_add_or_change_meanwhile_is_seen() -> None:
-    bank, journal = Bank(), MemoryJournal()
+    bank, journal = Bank(), ForgedJournal()
     asking = agent(bank, journal)
     run_id = (await asking.run("Go")).run_id
     assert len(asking.pending(run_id)) == 2
@@ -411,8 +423,7 @@ async def test_what_others_add_or_change_meanwhile_is_seen() -> None:
     with pytest.raises(ApprovalError, match="bob said no"):
         asking.approve(run_id, "c1", by="ada")
     Consent(journal).answer(run_id, "c3", is_granted=True, by="eve")
-    rows = journal._runs[run_id]
-    rows[-1] = rows[-1]._replace(data=rows[-1].data.replace(b'"eve"', b'"ada"'))
+    journal.is_forged = True
     with pytest.raises(JournalTamperedError):
         asking.pending(run_id)
 
