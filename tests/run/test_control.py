@@ -199,7 +199,7 @@ async def test_a_thread_that_comes_late_is_on_record_and_the_model_is_told() -> 
     assert "your earlier call of `charge`" in seen
     assert "charged x" in seen
     assert again == "charged x"  # the model knew how the first had ended, and wanted it once more
-    assert [state.repeats for state in fold(agent.journal.read(result.run_id)).calls] == [None, None, None]
+    assert [state.repeats for state in fold(agent.journal.read(result.run_id)).calls] == [(), (), ()]
 
 
 # Permissions

@@ -27,6 +27,7 @@ from wieldy.core.messages import Message, messages_from
 from wieldy.run.budget import check_limits
 from wieldy.run.consent import Consent
 from wieldy.run.events import events_of
+from wieldy.run.family import Family
 from wieldy.run.journal import check_run_id
 from wieldy.run.loop import Emit, nothing, resume, run
 from wieldy.run.nested import RunStoppedError, nested_run_id, stopped_by, used_for
@@ -286,6 +287,7 @@ class Agent:
                 masked=together(ctx.secrets, ctx.masked),
                 around=ctx.limits_left,
                 charge=ctx.charge,
+                family=ctx.family if isinstance(ctx.family, Family) else Family(),
             )
             return await (resume(within) if entries else run(within))
 

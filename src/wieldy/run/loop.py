@@ -77,7 +77,12 @@ async def run(request: RunRequest, emit: Emit = nothing) -> RunResult:
     with concealing(secrecy):
         lease = request.journal.lease(request.run_id)
         recording = Recording(
-            run_id=request.run_id, journal=request.journal, emit=emit, now=request.now, secrecy=secrecy
+            run_id=request.run_id,
+            journal=request.journal,
+            emit=emit,
+            now=request.now,
+            secrecy=secrecy,
+            family=request.family,
         )
         return await _Run(request, recording, emit, secrecy).carry_out(lease, is_new=True)
 
@@ -104,7 +109,9 @@ async def resume(request: RunRequest, emit: Emit = nothing) -> RunResult:
                 now=request.now,
                 entries=entries,
                 secrecy=secrecy,
+                family=request.family,
             )
+            request.family.load(recording.known, request.journal)
             state = recording.known.state()
             running = _Run(request, recording, emit, secrecy)
         except BaseException:
@@ -149,6 +156,7 @@ class _Run:
                 tools=self._offer.tools,
                 policy=request.policy,
                 known=self._known,
+                family=request.family,
                 shaper=self._shaper,
                 journal=request.journal,
                 principal=request.principal,

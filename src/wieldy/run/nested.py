@@ -6,7 +6,7 @@ and goes on with it. Deliberately not here: starting them (`wieldy.agent`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from wieldy.core.ports import Entry, Journal
 
 _ID_LENGTH: Final = 16
+_BEGINNINGS: Final = (kinds.RUN_STARTED, kinds.RUN_RESUMED)
 
 
 def nested_run_id(idempotency_key: str) -> str:
@@ -35,7 +36,7 @@ def used_for(parent: Parent, entries: Iterable[Entry]) -> Usage:
     known = Fold()
     is_found = False
     for entry in entries:
-        if not is_found and entry.kind in (kinds.RUN_STARTED, kinds.RUN_RESUMED):
+        if not is_found and entry.kind in _BEGINNINGS:
             is_found = entry.data.get("parent") == asdict(parent)
             known.usage = Usage()
         known.apply(entry)
@@ -70,8 +71,8 @@ def nested_runs(journal: Journal, state: RunState, *, only_open: bool = False) -
         only_open: Whether only calls without an outcome are looked at.
     """
     calls = [call for call in state.calls if call.status == "started" or not only_open]
-    found = {call.call.id: _nested(journal, state, call) for call in calls}
-    return {call_id: run_id for call_id, run_id in found.items() if run_id is not None}
+    found = {call.call.id: entries_within(journal, state.run_id, call) for call in calls}
+    return {call_id: entries[0].run_id for call_id, entries in found.items() if entries}
 
 
 def root_of(journal: Journal, state: RunState) -> RunState:
@@ -80,11 +81,13 @@ def root_of(journal: Journal, state: RunState) -> RunState:
     return root_of(journal, fold(entries)) if entries else state
 
 
-def _nested(journal: Journal, state: RunState, call: CallState) -> str | None:
+def entries_within(journal: Journal, run_id: str, call: CallState) -> Sequence[Entry]:
+    """The entries of the run that a call of this run has started, or has last gone on with; none if there is none."""
     if call.idempotency_key is None:
-        return None
-    # Any run might have that id; its first entry says whether it is the call's.
-    entries = journal.read(nested_run_id(call.idempotency_key))[:1]
-    parent = fold(entries).parent if entries else None
-    is_nested = parent is not None and (parent.run_id, parent.call_id) == (state.run_id, call.call.id)
-    return entries[0].run_id if is_nested else None
+        return ()
+    # Any run might have that id; its entries say whose it is, and a repeat of the call may have taken it over.
+    entries = journal.read(nested_run_id(call.idempotency_key))
+    parents = (
+        entry.data["parent"] for entry in reversed(entries) if entry.kind in _BEGINNINGS and "parent" in entry.data
+    )
+    return entries if next(parents, None) == {"run_id": run_id, "call_id": call.call.id} else ()

@@ -8,6 +8,7 @@ from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import ToolCall, ToolResult
 from wieldy.core.context import Context
 from wieldy.core.limits import Usage
+from wieldy.run.state.doubts import Doubt
 from wieldy.tools import Tool, ValidArguments
 
 
@@ -18,7 +19,7 @@ class Step(Struct, frozen=True, kw_only=True):
         context: What the tool's code may know; `context.attempt` is the number of the next attempt.
         approved_by: Who consented, if somebody was asked.
         approved_until: When that consent runs out, in seconds since the epoch; None for never.
-        repeats: The id of an earlier call that asked for the same, of which nobody knows how it ended.
+        repeats: Earlier calls that asked for the same, of which nobody knows how they ended, the newest first.
         reconcile: Whether the tool is asked first if an earlier attempt took place.
         fallback: What runs instead if this fails for good without an effect; validated and allowed as well.
     """
@@ -29,7 +30,7 @@ class Step(Struct, frozen=True, kw_only=True):
     context: Context
     approved_by: str | None = None
     approved_until: float | None = None
-    repeats: str | None = None
+    repeats: tuple[Doubt, ...] = ()
     reconcile: bool = False
     fallback: Step | None = None
 

@@ -7,7 +7,7 @@ before (`recovery`), the order (`scheduler`) and the tool's code (`executor`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -30,20 +30,21 @@ from wieldy.run.journal.encoding import bytes_from_data, data_from_bytes
 from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.policy import Allow, Ask, Decision, Deny, Policy, Proposal, allow_all, decide, permitted
 from wieldy.run.records import request_from_json, request_to_json
-from wieldy.run.repeats import repeated
+from wieldy.run.repeats import is_surely_of, repeated
 from wieldy.run.replies import NESTING_LIMIT, is_nested_deeper, too_deep
 from wieldy.run.results import with_note
 from wieldy.schema import nearest_names
 
 if TYPE_CHECKING:
-    from wieldy.core.calls import AnyCall, ToolResult
+    from wieldy.core.calls import AnyCall
     from wieldy.core.limits import Limits
     from wieldy.core.ports import Journal
     from wieldy.core.principals import Principal
     from wieldy.run.charges import Charges
+    from wieldy.run.family import Family
     from wieldy.run.results import Shaper
     from wieldy.run.secrecy import Secrecy
-    from wieldy.run.state import CallState, Fold
+    from wieldy.run.state import CallState, Doubt, Fold
     from wieldy.tools import Tool, ValidArguments
 
 _NAMED_TOOLS: Final = 10
@@ -65,6 +66,7 @@ class Pipeline:
     Attributes:
         tools: By name, in the order in which the model was shown them.
         known: What is known of the run.
+        family: The runs around it and within it, whose doubts it shares.
         secrets: For tools to take.
         masked: Secrets of the runs around this one.
         secrecy: Keeps all of them out of what people are shown; None if there are none.
@@ -76,6 +78,7 @@ class Pipeline:
     tools: Mapping[str, Tool]
     policy: Policy
     known: Fold
+    family: Family
     shaper: Shaper
     journal: Journal
     principal: Principal | None
@@ -99,9 +102,9 @@ class Pipeline:
             tool = look_up(call.name, self.tools)
             arguments = _validate(call, tool)
             self._check_permission(call, tool)
-            earlier = repeated(tool, arguments, self.known)
-            if earlier is not None and earlier.late is not None and not after_effect:
-                return _came_late(call, earlier, earlier.late)
+            earlier = repeated(tool, arguments, family=self.family, run_id=self.run_id)
+            if earlier and not after_effect and (came := self._came_late(call, earlier[0])) is not None:
+                return came
             decided = await self._decide(call, tool, arguments, earlier)
         except ModelVisibleError as error:
             return self.shaper.failed(call.id, error)
@@ -115,8 +118,8 @@ class Pipeline:
             context=self.context(state, tool, key=self._key(state, tool, arguments, earlier)),
             approved_by=decided,
             approved_until=None if decided is None or state.request is None else state.request.expires,
-            repeats=None if earlier is None else earlier.call.id,
-            reconcile=tool.effect == "reconcile" and earlier is not None,
+            repeats=earlier,
+            reconcile=tool.effect == "reconcile" and bool(earlier),
             fallback=None if tool.fallback is None else await self.fallback(call, tool),
         )
 
@@ -135,15 +138,30 @@ class Pipeline:
             masked=self.masked,
             limits_left=self.limits_left,
             on_charge=self.charges.of(state.call.id),
+            family=self.family,
         )
 
-    def _key(self, state: CallState, tool: Tool, arguments: ValidArguments, earlier: CallState | None) -> str:
-        # A call that repeats one of unknown outcome is the same effect, so it has the same key. Another tool's key,
-        # where a fallback took over, says nothing to this one.
-        for known in (earlier, state):
-            if known is not None and known.idempotency_key is not None and known.tool_name == tool.name:
-                return known.idempotency_key
+    def _key(self, state: CallState, tool: Tool, arguments: ValidArguments, earlier: Sequence[Doubt]) -> str:
+        # Another tool's key, where a fallback took over, says nothing to this one.
+        if state.idempotency_key is not None and state.tool_name == tool.name:
+            return state.idempotency_key
+        # A call that repeats one of unknown outcome is the same effect, so it has the same key.
+        keys = (doubt.idempotency_key for doubt in earlier if self._is_surely_of(tool, doubt))
+        known = next(keys, None) if earlier else None
+        if known:
+            return known
         return sha256(_sorted.encode((self.run_id, state.call.id, tool.name, arguments.json))).hexdigest()[:32]
+
+    def _is_surely_of(self, tool: Tool, doubt: Doubt) -> bool:
+        return is_surely_of(tool, doubt, family=self.family, run_id=self.run_id)
+
+    def _came_late(self, call: ToolCall, earlier: Doubt) -> Outcome | None:
+        """What a call of this run has brought since, without the model knowing."""
+        state = self.known.calls.get(earlier.call_id) if earlier.run_id == self.run_id else None
+        if state is None or state.late is None:
+            return None
+        result = replace(state.late, tool_call_id=call.id, content=with_note(state.late.content, _CAME_LATE))
+        return Outcome(result=result, recorded_as=earlier.call_id)
 
     def _check_permission(self, call: ToolCall, tool: Tool) -> None:
         refused = permitted(tool, self.principal)
@@ -151,10 +169,10 @@ class Pipeline:
             raise _denied(call, refused.reason)
 
     async def _decide(
-        self, call: ToolCall, tool: Tool, arguments: ValidArguments, earlier: CallState | None
+        self, call: ToolCall, tool: Tool, arguments: ValidArguments, earlier: Sequence[Doubt]
     ) -> str | ApprovalRequest | None:
         """Who consented, if somebody had to; the question, if nobody has yet."""
-        if self.policy is allow_all and earlier is None:
+        if self.policy is allow_all and not earlier:
             return None  # it would not look at what is proposed
         decision = await decide(
             self.policy,
@@ -166,15 +184,27 @@ class Pipeline:
                 principal=self.principal,
                 messages=self.known.read,
                 is_tainted=self.known.was_tainted,
-                repeats_unknown=None if earlier is None else earlier.call.id,
+                repeats_unknown=earlier[0].seen_from(self.run_id) if earlier else None,
             ),
         )
-        decision = _careful_with_repeats(decision, tool, earlier)
+        decision = self._careful_with_repeats(decision, tool, earlier)
         if isinstance(decision, Deny):
             raise _denied(call, decision.reason)
         if isinstance(decision, Allow):
             return None
         return self._consent(call, tool, arguments, decision)
+
+    def _careful_with_repeats(self, decision: Decision, tool: Tool, earlier: Sequence[Doubt]) -> Decision:
+        if not earlier or not isinstance(decision, Allow) or tool.effect in ("read", "idempotent"):
+            return decision
+        late = next((doubt for doubt in earlier if doubt.came_late), None)
+        if late is not None:  # its key, and what the tool says, are about an effect that did take place
+            name = late.seen_from(self.run_id)
+            return Ask(reason=f"the same call ({name}) has since come to an end, so this would do it twice")
+        if tool.effect != "unsafe" and all(self._is_surely_of(tool, doubt) for doubt in earlier):
+            return decision  # the key, or the question whether it happened, keeps it from happening twice
+        name = earlier[0].seen_from(self.run_id)
+        return Ask(reason=f"the same call ({name}) was started before and its outcome is unknown; this may do it twice")
 
     def _consent(self, call: ToolCall, tool: Tool, arguments: ValidArguments, ask: Ask) -> str | ApprovalRequest:
         state, now = self.known.calls[call.id], self.now()
@@ -246,26 +276,9 @@ def look_up(name: str, tools: Mapping[str, Tool]) -> Tool:
     raise UnknownToolError(f"There is no tool `{name}`. {hint}", name=name, nearest=nearest)
 
 
-def _careful_with_repeats(decision: Decision, tool: Tool, earlier: CallState | None) -> Decision:
-    if earlier is None or not isinstance(decision, Allow) or tool.effect in ("read", "idempotent"):
-        return decision
-    if earlier.late is not None:  # its key, and what the tool says, are about an effect that did take place
-        return Ask(reason=f"the same call ({earlier.call.id}) has since come to an end, so this would do it twice")
-    if tool.effect != "unsafe" and earlier.tool_name == tool.name:
-        return decision  # the key, or the question whether it happened, keeps it from happening twice
-    return Ask(
-        reason=f"the same call ({earlier.call.id}) was started before and its outcome is unknown; this may do it twice"
-    )
-
-
 def _as_recorded(request: ApprovalRequest) -> ApprovalRequest:
     """As the journal will have it, so that the answer to what was recorded is an answer to this."""
     return request_from_json(request.run_id, _copy(request_to_json(request)))
-
-
-def _came_late(call: ToolCall, earlier: CallState, late: ToolResult) -> Outcome:
-    result = replace(late, tool_call_id=call.id, content=with_note(late.content, _CAME_LATE))
-    return Outcome(result=result, recorded_as=earlier.call.id)
 
 
 def _denied(call: ToolCall, reason: str) -> ToolDeniedError:

@@ -23,6 +23,7 @@ from wieldy.core.events import (
     TurnStarted,
 )
 from wieldy.core.ports import Draft
+from wieldy.run.family import Family
 from wieldy.run.journal import kinds
 from wieldy.run.records import (
     approval_to_json,
@@ -67,6 +68,7 @@ class Recording:
         now: Callable[[], float],
         entries: Sequence[Entry] = (),
         secrecy: Secrecy | None = None,
+        family: Family | None = None,
     ) -> None:
         self.known = Fold()
         self.resting: list[Rest] = []
@@ -75,7 +77,9 @@ class Recording:
         self._emit = emit
         self._now = now
         self._secrecy = secrecy
+        self._family = Family() if family is None else family
         self._take_in(entries)
+        self._family.join(self.known, run_id)
 
     def write(self, *drafts: Draft, is_intent: bool = False) -> None:
         """The drafts are entries, and the state includes them.
@@ -154,7 +158,7 @@ class Recording:
         """Whether what was decided still holds: the consent, and that no call for the same is in doubt meanwhile."""
         if step.approved_until is not None and self._now() >= step.approved_until:
             return False
-        return not is_repeat_of_news(step, self.known)
+        return not is_repeat_of_news(step, self._family)
 
     def start(self, steps: Sequence[Step]) -> None:
         """The code of these calls is about to run."""
@@ -172,6 +176,7 @@ class Recording:
             "wait_s": wait_s,
             "nothing_done": nothing_done,
         }
+        self._take_over(step.call.id, data)
         self.write(Draft(kinds.ATTEMPT_FAILED, data))
 
     def progress(self, step: Step, message: str, fraction: float | None) -> None:
@@ -201,9 +206,16 @@ class Recording:
             data["tells_of"] = list(untold)
         if finishes:
             data["finishes"] = True
+        self._take_over(call.id, data)
         self.write(Draft(kinds.CALL_FINISHED, data))
         result = self.known.calls[call.id].result or outcome.result
         self._emit(CallFinished(call=call, result=result, duration_s=outcome.duration_s))
+
+    def _take_over(self, call_id: str, data: JsonObject) -> None:
+        """What runs that the call has started do not know is from now on unknown here."""
+        left = self._family.left_by(call_id, self._run_id)
+        if left is not None:
+            data["left"] = left
 
     def _telling(self, outcome: Outcome, untold: Sequence[str]) -> ToolResult:
         """The result, with what came late; strangers' words in it make it theirs."""
@@ -230,6 +242,7 @@ def _start_to_json(step: Step) -> JsonObject:
         "call_id": step.call.id,
         "tool_name": step.tool.name,
         "attempt": step.context.attempt,
+        "origin": step.tool.origin,
         "effect": step.tool.effect,
         "arguments": step.arguments.json,
         "repairs": list(step.arguments.repairs),
@@ -237,8 +250,8 @@ def _start_to_json(step: Step) -> JsonObject:
     }
     if step.approved_by is not None:
         data["approved_by"] = step.approved_by
-    if step.repeats is not None:
-        data["repeats"] = step.repeats
+    if step.repeats:
+        data["repeats"] = [doubt.seen_from(step.context.run_id) for doubt in step.repeats]
     return data
 
 

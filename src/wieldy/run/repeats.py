@@ -1,8 +1,9 @@
-"""Whether a call asks again for what an earlier one may have done already.
+"""Whether a call asks again for what an earlier one may have done already, in its own run or in one of its family.
 
-A call of which nobody knows how it ended (its process died, it gave no answer in time) is in doubt until the model has
-been told of its outcome, or a repeat has brought one. Two calls ask for the same if the function would get equal
-values, however they are written. Deliberately not here: what follows from it (`pipeline`).
+Two calls ask for the same if the function would get equal values, however they are written, and if the tool is the
+same: by its name, or, where it is offered under another one or in another run, by the origin of its code. Other code
+that does the same is not recognised. Deliberately not here: what is in doubt (`state.doubts`, `family`), and what
+follows from it (`pipeline`).
 """
 
 from __future__ import annotations
@@ -10,30 +11,46 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wieldy.core.errors import ModelVisibleError
+from wieldy.tools.origins import is_same_code, is_same_tool
 
 if TYPE_CHECKING:
+    from wieldy.run.family import Family
     from wieldy.run.outcomes import Step
-    from wieldy.run.state import CallState, Fold
+    from wieldy.run.state import Doubt
     from wieldy.tools import Tool, ValidArguments
 
 
-def repeated(tool: Tool, arguments: ValidArguments, known: Fold) -> CallState | None:
-    """The newest call in doubt that asks for the same; None if there is none."""
-    return next((call for call in known.unknown_of(tool.name) if _is_same(tool, arguments, call)), None)
+def repeated(tool: Tool, arguments: ValidArguments, *, family: Family, run_id: str) -> tuple[Doubt, ...]:
+    """The calls in doubt that ask for the same as this call of the run, the newest first."""
+    if not family.has_doubts:
+        return ()
+    name = family.path(run_id) + tool.name
+    doubts = reversed([*family.doubts()])  # of two that were started at once, the later one is the newer
+    found = [doubt for doubt in doubts if _is_of(tool, name, doubt) and _is_same(tool, arguments, doubt)]
+    return tuple(sorted(found, key=lambda doubt: -doubt.started))
 
 
-def is_repeat_of_news(step: Step, known: Fold) -> bool:
+def is_repeat_of_news(step: Step, family: Family) -> bool:
     """Whether a call came to be in doubt that the step repeats, and that was not when the step was prepared."""
-    if not known.has_unknown or step.tool.effect in ("read", "idempotent"):
+    if not family.has_doubts or step.tool.effect in ("read", "idempotent"):
         return False
-    earlier = repeated(step.tool, step.arguments, known)
-    return earlier is not None and earlier.call.id not in (step.repeats, step.call.id)
+    found = repeated(step.tool, step.arguments, family=family, run_id=step.context.run_id)
+    return any(doubt not in step.repeats for doubt in found)
 
 
-def _is_same(tool: Tool, arguments: ValidArguments, call: CallState) -> bool:
-    if call.arguments is None:
-        return False
+def is_surely_of(tool: Tool, doubt: Doubt, *, family: Family, run_id: str) -> bool:
+    """Whether the tool, as this run offers it, was at work: then its key is known, and so is whom to ask."""
+    return doubt.names[0] == family.path(run_id) + tool.name or any(
+        is_same_tool(origin, tool.origin) for origin in doubt.origins[-1:]
+    )
+
+
+def _is_of(tool: Tool, name: str, doubt: Doubt) -> bool:
+    return name in doubt.names or any(is_same_code(origin, tool.origin) for origin in doubt.origins)
+
+
+def _is_same(tool: Tool, arguments: ValidArguments, doubt: Doubt) -> bool:
     try:
-        return tool.means_same(arguments, tool.validate(dict(call.arguments)))
+        return tool.means_same(arguments, tool.validate(dict(doubt.arguments)))
     except ModelVisibleError:  # the tool takes other arguments now
         return False

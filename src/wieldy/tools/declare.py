@@ -30,6 +30,7 @@ from wieldy.tools.callables import (
     is_method_of_class,
 )
 from wieldy.tools.names import check_name
+from wieldy.tools.origins import origin_of
 from wieldy.tools.reconcile import check_reconcile
 from wieldy.tools.refusals import violations_of
 from wieldy.tools.signature import Signature, read_signature, schema_of
@@ -160,6 +161,7 @@ def _make(function: object, declared: _Declaration) -> Tool:
         timeout_s=_timeout(declared.timeout_s, subject),
         retries=_retries(declared.retries, subject),
         fallback=_fallback(declared.fallback, name, subject),
+        origin=origin_of(function, name=name),
         is_async=is_async(function),
         has_receiver=has_receiver,
     )

@@ -66,6 +66,7 @@ class Tool:
         timeout_s: How long a call may take, in seconds; None for as long as it takes.
         retries: How often a call is tried again after a failure that may pass.
         fallback: The tool that is asked the same instead when a call failed for good without an effect.
+        origin: Where the code comes from, the same in every process and under every name; empty if that is not known.
         is_async: Whether calling the function gives an awaitable.
         has_receiver: Whether this is a method that still lacks its object.
     """
@@ -85,6 +86,7 @@ class Tool:
     timeout_s: float | None = None
     retries: int = DEFAULT_RETRIES
     fallback: str | None = None
+    origin: str = ""
     is_async: bool = False
     has_receiver: bool = False
 

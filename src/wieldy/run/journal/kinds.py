@@ -36,20 +36,21 @@ APPROVAL: Final = "approval"
 """A person's answer: `call_id`, `digest` of what they were shown, `is_granted`, `by`, `reason`."""
 
 CALL_STARTED: Final = "call_started"
-"""Intent to run a tool's code: `call_id`, `tool_name`, `attempt` (from 1), `effect`, `arguments` as validated,
-`repairs`, `idempotency_key`; where they apply `approved_by` and `repeats` (an earlier call that asked for the
-same, of which nobody knows how it ended)."""
+"""Intent to run a tool's code: `call_id`, `tool_name`, `attempt` (from 1), `origin` (where the code comes from),
+`effect`, `arguments` as validated, `repairs`, `idempotency_key`; where they apply `approved_by` and `repeats` (earlier
+calls that asked for the same, of which nobody knows how they ended; those of other runs as `RUN/CALL`)."""
 
 ATTEMPT_FAILED: Final = "attempt_failed"
 """An attempt failed and another will follow: `call_id`, `attempt`, `error` (its class), `message`, `wait_s`,
-`nothing_done` (whether it is certain that it had no effect)."""
+`nothing_done` (whether it is certain that it had no effect); `left` as in `call_finished`."""
 
 CALL_FINISHED: Final = "call_finished"
 """The one outcome of a call: `result`, `duration_s`; where they apply `detail` (a traceback), `whole` (a capped
 result's full content), `recorded_as` (the earlier call whose result was given again), `usage` (of the models that the
 tool's code asked), `is_unknown` (true where nobody knows whether the effect took place), `answered_by` (the fallback
-tool that answered), `tells_of` (calls that came late, which a note in this result tells the model of) and `finishes`
-(true for the call that ended the run)."""
+tool that answered), `tells_of` (calls that came late, which a note in this result tells the model of), `left` (by runs
+that the call had started: `doubts`, calls of which nobody knows whether their effect took place, and `settled`, those
+of which it is known since) and `finishes` (true for the call that ended the run)."""
 
 CALL_CAME_LATE: Final = "call_came_late"
 """What a call brought that had ended without an outcome, by a time-out or by being stopped: as in `call_finished`."""

@@ -175,6 +175,11 @@ def _result(secrecy: Secrecy, result: dict[str, Any]) -> dict[str, Any]:
     return masked
 
 
+def _left(secrecy: Secrecy, left: dict[str, Any]) -> dict[str, Any]:
+    doubts = [{**doubt, "arguments": secrecy.arguments(doubt["arguments"])} for doubt in left["doubts"]]
+    return {**left, "doubts": doubts}
+
+
 def _definitions(secrecy: Secrecy, definitions: list[JsonObject]) -> list[JsonValue]:
     return [_schema(secrecy, definition) for definition in definitions]
 
@@ -229,7 +234,7 @@ _PARTS: Final[Mapping[str, _Field]] = {
     "result": _result,
 }
 
-_OUTCOME: Final[Mapping[str, _Field]] = {"result": _result, "detail": _value, "whole": _value}
+_OUTCOME: Final[Mapping[str, _Field]] = {"result": _result, "detail": _value, "whole": _value, "left": _left}
 _FAILURE: Final[Mapping[str, _Field]] = dict.fromkeys(("error", "message", "detail"), _value)
 
 _CONTENT: Final[Mapping[str, Mapping[str, _Field]]] = {
@@ -246,7 +251,7 @@ _CONTENT: Final[Mapping[str, Mapping[str, _Field]]] = {
     kinds.CALL_WAITING: {"arguments": Secrecy.arguments, "reason": _value},
     kinds.APPROVAL: {"by": _value, "reason": _value},
     kinds.CALL_STARTED: {"arguments": Secrecy.arguments, "repairs": _value, "approved_by": _value},
-    kinds.ATTEMPT_FAILED: {"error": _value, "message": _value},
+    kinds.ATTEMPT_FAILED: {"error": _value, "message": _value, "left": _left},
     kinds.CALL_FINISHED: _OUTCOME,
     kinds.CALL_CAME_LATE: _OUTCOME,
     kinds.LIMIT_REACHED: {},

@@ -26,6 +26,7 @@ from wieldy.run.records import (
     result_from_json,
     usage_from_json,
 )
+from wieldy.run.state.doubts import Doubts, doubt_about, reference
 from wieldy.run.state.history import MessagesSoFar
 from wieldy.run.state.records import CallState, FailedAttempt, Parent, RunState, RunStatus
 
@@ -70,6 +71,7 @@ class Fold:
         was_tainted: Whether something from an untrusted source was among what it had read.
         has_capped_results: Whether a result is shown only in part.
         untold: The ids of calls that came late, of which the model does not know yet.
+        doubts: Calls of which the model does not know how they ended, also of runs within this one.
         active_s: How long the run was at work before it was last resumed, in seconds.
     """
 
@@ -85,12 +87,12 @@ class Fold:
         self.limit: StopReason | None = None
         self.is_tainted = self.was_tainted = self.has_capped_results = False
         self.untold: list[str] = []
+        self.doubts = Doubts()
         self.active_s = 0.0
         self._run_id = ""
         self._asked: list[str] = []
         self._messages: list[Message] = []
         self.read = MessagesSoFar(self._messages)
-        self._unknown: dict[str, list[str]] = {}
         self._model = self._prompt = self._text = ""
         self._status: RunStatus = "running"
         self._stop_reason: StopReason | None = None
@@ -114,11 +116,17 @@ class Fold:
     @property
     def has_unknown(self) -> bool:
         """Whether there is a call of which the model does not know how it ended."""
-        return bool(self._unknown)
+        return bool(self.doubts)
 
-    def unknown_of(self, tool_name: str) -> list[CallState]:
-        """The calls of this tool of which the model does not know how they ended, the newest first."""
-        return [self.calls[call_id] for call_id in reversed(self._unknown.get(tool_name, ()))] if self._unknown else []
+    @property
+    def run_id(self) -> str:
+        """The run; empty if there was no entry yet."""
+        return self._run_id
+
+    @property
+    def parent(self) -> Parent | None:
+        """The call whose code started the run, or has last gone on with it."""
+        return self._parent
 
     def apply(self, entry: Entry) -> None:
         """The state includes the entry.
@@ -193,14 +201,14 @@ class Fold:
         )
         self._principal = data.get("principal")
         self._metadata = data.get("metadata", {})
-        parent = data.get("parent")
-        self._parent = None if parent is None else Parent(run_id=parent["run_id"], call_id=parent["call_id"])
+        self._parent = _parent_of(data)
 
-    def _resume_run(self, entry: Entry, _data: dict[str, Any]) -> None:
+    def _resume_run(self, entry: Entry, data: dict[str, Any]) -> None:
         self.active_s += max(0.0, self._latest - self._segment_started)
         self._segment_started = entry.time
         self._resumed += 1
         self._status, self._error, self._ended, self._stop_reason = "running", None, None, None
+        self._parent = _parent_of(data) or self._parent
         if not self.has_answer:
             self.limit = None  # limits may be others now
 
@@ -240,9 +248,10 @@ class Fold:
         )
 
     def _start_call(self, entry: Entry, data: dict[str, Any]) -> None:
-        call_id = data["call_id"]
-        self.calls[call_id] = replace(
-            self.calls[call_id],
+        call = self.calls[data["call_id"]]
+        origin = data.get("origin", "")
+        self.calls[call.call.id] = replace(
+            call,
             status="started",
             attempts=data["attempt"],
             tool_name=data["tool_name"],
@@ -252,7 +261,8 @@ class Fold:
             repairs=tuple(data["repairs"]),
             started=entry.time,
             approved_by=data.get("approved_by"),
-            repeats=data.get("repeats"),
+            repeats=tuple(data.get("repeats", ())),
+            origins=call.origins if origin in call.origins[-1:] else (*call.origins, origin),
             is_in_doubt=True,
         )
 
@@ -268,6 +278,7 @@ class Fold:
             is_in_doubt=not nothing_done,
             failures=(*call.failures, failure),
         )
+        self._take_left(data)
 
     def _finish_call(self, _entry: Entry, data: dict[str, Any]) -> None:
         result = result_from_json(data["result"])
@@ -300,22 +311,32 @@ class Fold:
             self.is_finished_by_call = True
             self._text = str(call.call.arguments.get("answer", ""))
         self._note_unknown(call)
+        self._take_left(data)
         self._take_results()
 
     def _note_unknown(self, call: CallState) -> None:
         if call.is_unknown:
-            for name in {call.tool_name or "", call.call.name or ""}:  # a fallback may have been at work
-                self._unknown.setdefault(name, []).append(call.call.id)
-        elif self._unknown:
-            for call_id in (call.repeats, call.recorded_as):
-                self._know(call_id)
+            self.doubts.add(doubt_about(call, self._run_id))
+        elif call.recorded_as is not None:
+            self._know(call.recorded_as)
+        elif call.repeats and call.result is not None and not call.result.is_error:
+            self._settle(call.repeats)
 
-    def _know(self, call_id: str | None) -> None:
-        for name, calls in tuple(self._unknown.items()):
-            if call_id in calls:
-                calls.remove(call_id)
-            if not calls:
-                del self._unknown[name]
+    def _take_left(self, data: dict[str, Any]) -> None:
+        """What runs that the call had started do not know, or know since."""
+        left = data.get("left")
+        if left is not None:
+            self.doubts.take(left, run_id=self._run_id)
+
+    def _know(self, call_id: str) -> None:
+        """The model knows what came late of this call."""
+        late = self.calls[call_id].late
+        self._settle((call_id,))
+        if late is not None and not late.is_error:
+            self._settle(self.calls[call_id].repeats)
+
+    def _settle(self, calls: Iterable[str]) -> None:
+        self.doubts.settle([reference(call, self._run_id) for call in calls], run_id=self._run_id)
 
     def _take_late(self, _entry: Entry, data: dict[str, Any]) -> None:
         result = result_from_json(data["result"])
@@ -326,6 +347,7 @@ class Fold:
         if "usage" in data:
             self.usage += usage_from_json(data["usage"])
         self.untold.append(result.tool_call_id)
+        self.doubts.came_late(reference(call.call.id, self._run_id))
 
     def _take_results(self) -> None:
         while self.unanswered:
@@ -376,3 +398,8 @@ class Fold:
         kinds.RUN_FAILED: _fail_run,
         kinds.RUN_INTERRUPTED: _interrupt_run,
     }
+
+
+def _parent_of(data: dict[str, Any]) -> Parent | None:
+    parent = data.get("parent")
+    return None if parent is None else Parent(run_id=parent["run_id"], call_id=parent["call_id"])

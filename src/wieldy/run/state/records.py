@@ -53,7 +53,9 @@ class CallState(Struct, frozen=True, kw_only=True):
         request: What a person was last asked about it.
         approval: What they answered.
         approved_by: Who consented to what was started.
-        repeats: The id of an earlier call that asked for the same, of which nobody knew how it had ended.
+        origins: Where the code that was started comes from, the last one last: a fallback may have taken over.
+        repeats: The earlier calls that asked for the same, of which nobody knew how they had ended, the newest first:
+            their ids, those of other runs as `RUN/CALL`.
         is_in_doubt: Whether an attempt was started that may have had an effect, and no outcome is recorded.
         result: The one answer, as the model reads it.
         duration_s: How long its code ran, in seconds.
@@ -80,7 +82,8 @@ class CallState(Struct, frozen=True, kw_only=True):
     request: ApprovalRequest | None = None
     approval: Approval | None = None
     approved_by: str | None = None
-    repeats: str | None = None
+    origins: tuple[str, ...] = ()
+    repeats: tuple[str, ...] = ()
     is_in_doubt: bool = False
     result: ToolResult | None = None
     duration_s: float = 0.0
