@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from wieldy.core.json import JsonObject
+from wieldy.core.json import JsonValue
 from wieldy.schema import Violation
 from wieldy.schema.describe import FORMATS
 
@@ -23,7 +23,7 @@ _FORMATS = (
 """Which format pydantic's kinds of errors are about: the schema's own words for it come with an example."""
 
 
-def violations_of(error: ValidationError, arguments: JsonObject) -> tuple[Violation, ...]:
+def violations_of(error: ValidationError, arguments: JsonValue) -> tuple[Violation, ...]:
     """One violation per place, in pydantic's order."""
     found: dict[tuple[str | int, ...], Violation] = {}
     for detail in error.errors(include_url=False, include_context=False):

@@ -1,0 +1,143 @@
+"""What a program wants an answer to be, and an answer read as that: a value, or `Incomplete` with what does not fit.
+
+Law: what an answer becomes depends on its text alone. Deliberately not here: how programs say what they want (`specs`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from pydantic import TypeAdapter, ValidationError
+
+from wieldy.core.json import JsonValue
+from wieldy.core.messages import Message
+from wieldy.core.outputs import ChoiceOutput, Incomplete, JsonOutput, PatternOutput
+from wieldy.run.outputs.document import NotJsonError, read_document, start_of
+from wieldy.run.outputs.partial import Nothing, PartialJson
+from wieldy.schema import CompiledSchema, Violation, example, explain
+from wieldy.schema.explain import shown
+from wieldy.schema.patterns import text_matching
+from wieldy.tools.refusals import violations_of
+
+_SHOWN_OPTIONS: Final = 20
+"""Options that an error names before it only counts them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonReader:
+    """Reads JSON that fits a schema.
+
+    Attributes:
+        adapter: Makes a value of a Python type of it, and may refuse what the schema takes; without one the JSON itself
+            is the value.
+    """
+
+    output: JsonOutput
+    schema: CompiledSchema
+    adapter: TypeAdapter[Any] | None = None
+
+    def read(self, text: str) -> object:
+        """The value; `Incomplete` if the text does not fit."""
+        try:
+            document, value = read_document(text)
+        except NotJsonError as error:
+            expected = "Expected JSON that fits the schema, and nothing else."
+            return self._incomplete(text, f"Your answer {error}. {expected}{self._example()}")
+        violations = self.schema.violations(value)
+        if violations:
+            return self._misfit(text, violations)
+        if self.adapter is None:
+            return value
+        try:
+            return self.adapter.validate_json(document)
+        except ValidationError as error:
+            return self._misfit(text, violations_of(error, value))
+
+    def _misfit(self, text: str, violations: Sequence[Violation]) -> Incomplete:
+        told = explain(violations, subject="These parts of your answer")
+        return self._incomplete(text, f"{told}{self._example()}")
+
+    def _incomplete(self, text: str, error: str) -> Incomplete:
+        return Incomplete(text=text, error=error, partial=_partial(text))
+
+    def _example(self) -> str:
+        """One answer that fits, as a line; empty where none is found."""
+        found = example(self.schema)
+        if found is None:
+            return ""
+        text = json.dumps(found, ensure_ascii=False)
+        try:
+            if self.adapter is not None:
+                self.adapter.validate_json(text)
+        except ValidationError:
+            return ""
+        return f"\nAn answer that would fit: {text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChoiceReader:
+    """Reads one of several options.
+
+    Attributes:
+        values: What each option stands for.
+    """
+
+    output: ChoiceOutput
+    values: Mapping[str, object]
+
+    def read(self, text: str) -> object:
+        """The value of the option; `Incomplete` if the text is none. White space around it does not matter."""
+        for found in (text, text.strip()):
+            if found in self.values:
+                return self.values[found]
+        options = self.output.options
+        more = "" if len(options) <= _SHOWN_OPTIONS else f" and {len(options) - _SHOWN_OPTIONS} more"
+        named = ", ".join(map(shown, options[:_SHOWN_OPTIONS]))
+        return Incomplete(
+            text=text,
+            error=f"Your answer is none of the options: found {shown(text)}. Expected exactly one of {named}{more}, "
+            "letter for letter without quotes, and nothing else.",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternReader:
+    """Reads a text that matches a regular expression as a whole."""
+
+    output: PatternOutput
+    pattern: re.Pattern[str]
+
+    def read(self, text: str) -> object:
+        """The text that matches, without white space around it unless that is part of it; else `Incomplete`."""
+        for found in (text, text.strip()):
+            if self.pattern.fullmatch(found):
+                return found
+        like = next((sample for sample in text_matching(self.pattern.pattern) if self.pattern.fullmatch(sample)), None)
+        such = "" if like is None else f", such as {shown(like)}"
+        return Incomplete(
+            text=text,
+            error=f"Your answer does not match: found {shown(text)}. Expected a text that matches the regular "
+            f"expression `{self.pattern.pattern}` from its beginning to its end{such}, and nothing else.",
+        )
+
+
+OutputReader: TypeAlias = JsonReader | ChoiceReader | PatternReader
+"""What is wanted (`output`, for the model), and `read`, which makes a value of an answer."""
+
+
+def correction(refused: Incomplete) -> Message:
+    """What the model is told whose answer does not fit."""
+    return Message.user(f"{refused.error}\nGive your whole answer again, so that it fits.")
+
+
+def _partial(text: str) -> JsonValue:
+    """What of the JSON is there; None if nothing is."""
+    reading = PartialJson()
+    reading.feed(text[start_of(text, is_whole=True) :])
+    reading.close()
+    found = reading.value
+    return None if isinstance(found, Nothing) else found
