@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -198,3 +199,13 @@ def test_two_tools_of_one_name_in_sets_of_one_file_are_refused_with_the_file(tmp
     )
 
     assert f"found 'f' in {file} and in {file}." in refusal(file)
+
+
+def test_a_tool_of_a_file_has_the_same_origin_in_every_process(tmp_path: Path) -> None:
+    first = write(tmp_path, 'def pay(amount: int) -> str:\n    """Pays."""\n    return "paid"\n', "one.py")
+    other = write(tmp_path, 'def pay(amount: int) -> str:\n    """Pays otherwise."""\n    return "paid"\n', "two.py")
+    origins = {tool.origin for _ in range(2) for tool in load_tools([first]).tools}
+    script = f"from wieldy.apps.cli.tools_file import *; print(load_tools([Path({str(first)!r})]).tools[0].origin)"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert origins == {told.strip()}
+    assert load_tools([other]).tools[0].origin not in origins

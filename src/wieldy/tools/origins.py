@@ -19,7 +19,7 @@ def origin_of(function: AnyFunction, *, name: str) -> str:
     written = written_function(function)
     module, path = attribute(written, "__module__"), attribute(written, "__qualname__")
     if not isinstance(module, str) or not isinstance(path, str):
-        module, path = type(written).__module__, type(written).__qualname__
+        return f"{type(written).__module__}:{type(written).__qualname__}#{name}"
     place = f"{plain(module)}:{plain(path)}"
     return place if written is function and _is_all_there_is(function, path) else f"{place}#{name}"
 

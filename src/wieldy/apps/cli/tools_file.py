@@ -18,6 +18,7 @@ from types import FunctionType, ModuleType
 from typing import TypeAlias, cast
 
 from wieldy.core.errors import UsageError
+from wieldy.core.json import digest
 from wieldy.tools import Tool, Toolset
 
 Item: TypeAlias = "Tool | Toolset | FunctionType"
@@ -97,7 +98,8 @@ def _as_tools(path: Path, item: Item) -> Tool | Toolset:
 
 def _run(path: Path) -> ModuleType:
     file = path.absolute()
-    name = f"wieldy_tools_file_{path.stem}_{len(sys.modules)}"
+    # The same in every process: what a tool did is known by where its code comes from.
+    name = f"wieldy_tools_file_{path.stem}_{digest(str(file))[:8]}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path}: expected a Python file whose name ends in .py")
