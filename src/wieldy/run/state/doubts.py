@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct, ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Doubt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ref: str
     names: tuple[str, ...]
     origins: tuple[str, ...]
-    arguments: JsonObject
+    arguments: dict[str, Any]
     idempotency_key: str
     started: float = 0.0
     came_late: bool = False
@@ -93,8 +93,12 @@ class Doubts:
         Raises:
             KeyError, ValueError: It is something else.
         """
-        self.settle(left["settled"], run_id=run_id)
-        for doubt in convert(left["doubts"], list[Doubt]):
+        try:
+            doubts, settled = convert(left["doubts"], list[Doubt]), convert(left["settled"], list[str])
+        except ValidationError as error:
+            raise ValueError(str(error)) from error
+        self.settle(settled, run_id=run_id)
+        for doubt in doubts:
             self.add(doubt)
 
 
