@@ -1,0 +1,76 @@
+"""Bytes cut into the fewest tokens of a vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from wieldy.grammar.budget.parts import Piece
+from wieldy.grammar.matcher import Tokenizer
+
+_MAX_KNOWN = 20_000
+
+
+class Cutter:
+    """Cuts texts into tokens of one vocabulary.
+
+    Args:
+        tokens: The bytes of every token.
+        special: Tokens that no text is made of.
+    """
+
+    def __init__(self, tokens: Sequence[bytes], special: Iterable[int]) -> None:
+        self._ids: dict[bytes, int] = {}
+        not_text = set(special)
+        lengths: dict[bytes, set[int]] = {}
+        for index, token in enumerate(tokens):
+            if token and index not in not_text and token not in self._ids:
+                self._ids[token] = index
+                lengths.setdefault(token[:2], set()).add(len(token))
+        self._lengths = {start: sorted(found, reverse=True) for start, found in lengths.items()}
+        self._known: dict[bytes, tuple[int, ...] | None] = {}
+
+    def cut(self, pieces: Iterable[Piece]) -> tuple[int, ...] | None:
+        """The fewest tokens that spell the pieces; None if the vocabulary cannot spell them."""
+        found: list[int] = []
+        for piece in pieces:
+            tokens = self._cut(piece) if isinstance(piece, bytes) else (piece,)
+            if tokens is None:
+                return None
+            found += tokens
+        return tuple(found)
+
+    def _cut(self, text: bytes) -> tuple[int, ...] | None:
+        if text not in self._known:
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            self._known[text] = self._new_cut(text)
+        return self._known[text]
+
+    def _new_cut(self, text: bytes) -> tuple[int, ...] | None:
+        """Cost: linear in the text, times the lengths that tokens with the same first bytes have."""
+        size = len(text)
+        # From the end: of how many tokens the rest is, and the length of the first; longer ones first where equal.
+        counts = [size + 1] * size + [0]
+        steps = [0] * size
+        for start in range(size - 1, -1, -1):
+            pair = text[start : start + 2]
+            lengths = (*self._lengths.get(pair, ()), *((1,) if len(pair) == 2 and pair[:1] in self._ids else ()))
+            for length in lengths:
+                end = start + length
+                if end <= size and counts[end] + 1 < counts[start] and text[start:end] in self._ids:
+                    counts[start], steps[start] = counts[end] + 1, length
+        if counts[0] > size:
+            return None
+        found: list[int] = []
+        start = 0
+        while start < size:
+            found.append(self._ids[text[start : start + steps[start]]])
+            start += steps[start]
+        return tuple(found)
+
+
+@lru_cache(maxsize=4)
+def cutter_of(tokenizer: Tokenizer) -> Cutter:
+    """What cuts texts into the tokens of a vocabulary."""
+    return Cutter(tokenizer.tokens, [tokenizer.end_token])

@@ -1,0 +1,380 @@
+"""What a network is made of: small parts that say which bytes and special tokens may come, and how few suffice.
+
+A part is like a regular expression over bytes, with two additions: it may call a `Rule`, which makes it a grammar, and
+it may ask for a special token. Every part knows its `cost`: the fewest bytes that it can be written with.
+Parts only describe; `states` walks them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Protocol, TypeAlias
+
+from typing_extensions import override
+
+Piece: TypeAlias = bytes | int
+"""Some bytes, or a special token by its id."""
+
+Range: TypeAlias = tuple[int, int]
+"""The bytes from the first to the last, both included."""
+
+IMPOSSIBLE = 1 << 40
+"""The cost of what cannot be written."""
+
+TOKEN_COST = 1
+"""A special token counts as much as one byte."""
+
+
+class Part:
+    """A part of a network.
+
+    Attributes:
+        cost: The fewest bytes that it is written with; `IMPOSSIBLE` if it cannot be, or as long as it is not known.
+    """
+
+    __slots__ = ("cost",)
+
+    def __init__(self, cost: int = IMPOSSIBLE) -> None:
+        self.cost = cost
+
+    def inner(self) -> Sequence[Part]:
+        """The parts directly inside."""
+        return ()
+
+    def measured(self) -> int:
+        """The cost, from what is known of the inner parts' costs; a choice is made where one is lower than before."""
+        return self.cost
+
+
+class Leaf(Part):
+    """A part that reads bytes itself, one after the other, and is deterministic.
+
+    After a byte, what is still to be written is a leaf again.
+    """
+
+    __slots__ = ()
+
+    @property
+    def may_end(self) -> bool:
+        """Whether nothing more need be written."""
+        return False
+
+    @property
+    def ranges(self) -> Iterable[Range]:
+        """Ranges of bytes within which all bytes lead to the same; every byte that may come is in one of them."""
+        raise NotImplementedError
+
+    @property
+    def spelling(self) -> bytes:
+        """The fewest bytes with which it is written."""
+        raise NotImplementedError
+
+    def after(self, byte: int) -> Leaf | None:
+        """What is still to be written after the byte; None if the byte may not come."""
+        raise NotImplementedError
+
+
+class Empty(Leaf):
+    """Nothing."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    @property
+    @override
+    def may_end(self) -> bool:
+        return True
+
+    @property
+    @override
+    def ranges(self) -> Iterable[Range]:
+        return ()
+
+    @property
+    @override
+    def spelling(self) -> bytes:
+        return b""
+
+    @override
+    def after(self, byte: int) -> Leaf | None:
+        return None
+
+
+EMPTY = Empty()
+
+
+class Literal(Leaf):
+    """Exactly these bytes, of which there is at least one."""
+
+    __slots__ = ("_following", "_start", "_text")
+
+    def __init__(self, text: bytes, start: int = 0) -> None:
+        super().__init__(len(text) - start)
+        self._text, self._start = text, start
+        self._following: Leaf | None = None
+
+    @property
+    @override
+    def ranges(self) -> Iterable[Range]:
+        byte = self._text[self._start]
+        return ((byte, byte),)
+
+    @property
+    @override
+    def spelling(self) -> bytes:
+        return self._text[self._start :]
+
+    @override
+    def after(self, byte: int) -> Leaf | None:
+        if byte != self._text[self._start]:
+            return None
+        if self._following is None:
+            is_last = self._start + 1 == len(self._text)
+            self._following = EMPTY if is_last else Literal(self._text, self._start + 1)
+        return self._following
+
+
+Sequences: TypeAlias = tuple[tuple[Range, ...], ...]
+"""Ways to write one character: each a range for every byte of it."""
+
+NICE = b"a0An1 "
+"""Where any byte of a class will do, the first of these that is in it: a filler that one can read."""
+
+
+class Character(Leaf):
+    """One character of a class, as a choice of byte sequences; or what is left of it after its first bytes."""
+
+    __slots__ = ("_sequences",)
+
+    def __init__(self, sequences: Sequences) -> None:
+        super().__init__(min(map(len, sequences), default=IMPOSSIBLE))
+        self._sequences = sequences
+
+    @property
+    @override
+    def ranges(self) -> Iterable[Range]:
+        return (sequence[0] for sequence in self._sequences)
+
+    @property
+    @override
+    def spelling(self) -> bytes:
+        shortest = [sequence for sequence in self._sequences if len(sequence) == self.cost]
+        for byte in NICE:
+            if self.cost == 1 and any(low <= byte <= high for ((low, high),) in shortest):
+                return bytes([byte])
+        return bytes(low for low, _ in shortest[0])
+
+    @override
+    def after(self, byte: int) -> Leaf | None:
+        rests = tuple(sequence[1:] for sequence in self._sequences if sequence[0][0] <= byte <= sequence[0][1])
+        if not rests:
+            return None
+        # No sequence is the beginning of another one: either all of them end here or none does.
+        return character(rests) if rests[0] else EMPTY
+
+
+@lru_cache(maxsize=4096)
+def character(sequences: Sequences) -> Character:
+    """The part for one character; the same object for the same sequences."""
+    return Character(sequences)
+
+
+class SpecialToken(Part):
+    """One special token of the vocabulary."""
+
+    __slots__ = ("token",)
+
+    def __init__(self, token: int) -> None:
+        super().__init__(TOKEN_COST)
+        self.token = token
+
+
+class Chain(Part):
+    """All parts, one after the other."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        super().__init__()
+        self.parts = tuple(parts)
+
+    @override
+    def inner(self) -> Sequence[Part]:
+        return self.parts
+
+    @override
+    def measured(self) -> int:
+        return min(IMPOSSIBLE, sum(part.cost for part in self.parts))
+
+
+class Choice(Part):
+    """Any one of the options.
+
+    Attributes:
+        cheapest: The option that is written with the fewest bytes, once costs are known.
+    """
+
+    __slots__ = ("cheapest", "options")
+
+    def __init__(self, options: Sequence[Part]) -> None:
+        super().__init__()
+        self.options = tuple(options)
+        self.cheapest: Part | None = None
+
+    @override
+    def inner(self) -> Sequence[Part]:
+        return self.options
+
+    @override
+    def measured(self) -> int:
+        best = min(self.options, key=lambda option: option.cost, default=None)
+        if best is None or best.cost >= self.cost:
+            return self.cost
+        # Changed only where the cost falls: so no choice can lead back to itself for nothing.
+        self.cheapest = best
+        return best.cost
+
+
+class Repetition(Part):
+    """The part several times. A part that may be empty has no least count: empty ones fill it up."""
+
+    __slots__ = ("_following", "least", "most", "part")
+
+    def __init__(self, part: Part, least: int, most: int | None) -> None:
+        super().__init__()
+        self.part, self.least, self.most = part, least, most
+        self._following: Repetition | None = None
+        self.cost = self.measured()
+
+    @override
+    def inner(self) -> Sequence[Part]:
+        return (self.part,)
+
+    @override
+    def measured(self) -> int:
+        return min(IMPOSSIBLE, self.least * self.part.cost)
+
+    @property
+    def following(self) -> Repetition:
+        """What may still come after one more."""
+        if self._following is None:
+            least, most = max(self.least - 1, 0), None if self.most is None else self.most - 1
+            is_same = (least, most) == (self.least, self.most)
+            self._following = self if is_same else Repetition(self.part, least, most)
+        return self._following
+
+
+class FreeText(Part):
+    """A part whose text is the model's own to choose, and which must be written: a string without given values."""
+
+    __slots__ = ("part",)
+
+    def __init__(self, part: Part) -> None:
+        super().__init__()
+        self.part = part
+
+    @override
+    def inner(self) -> Sequence[Part]:
+        return (self.part,)
+
+    @override
+    def measured(self) -> int:
+        return self.part.cost
+
+
+class _Builder(Protocol):
+    def __call__(self) -> Part: ...
+
+
+class Rule:
+    """A named part, made when it is first needed: how a part contains itself."""
+
+    __slots__ = ("_builder", "_part")
+
+    def __init__(self, builder: _Builder) -> None:
+        self._builder = builder
+        self._part: Part | None = None
+
+    @property
+    def part(self) -> Part:
+        """What it stands for."""
+        if self._part is None:
+            self._part = self._builder()
+        return self._part
+
+
+class Call(Part):
+    """What the rule says."""
+
+    __slots__ = ("rule",)
+
+    def __init__(self, rule: Rule) -> None:
+        super().__init__()
+        self.rule = rule
+
+    @override
+    def inner(self) -> Sequence[Part]:
+        return (self.rule.part,)
+
+    @override
+    def measured(self) -> int:
+        return self.rule.part.cost
+
+
+def solve(root: Part) -> None:
+    """Afterwards every part within knows its cost.
+
+    Costs only fall: each round puts the parts that calls lead to first, so that without recursion one is enough.
+    """
+    order = list(_inner_first(root))
+    is_settled = False
+    while not is_settled:
+        is_settled = True
+        for part in order:
+            cost = part.measured()
+            if cost < part.cost:
+                part.cost = cost
+                is_settled = False
+
+
+def _inner_first(root: Part) -> Iterator[Part]:
+    waiting: list[tuple[Part, bool]] = [(root, False)]
+    seen = set[Part]()
+    while waiting:
+        part, is_open = waiting.pop()
+        if is_open:
+            yield part
+        elif part not in seen:
+            seen.add(part)
+            waiting.append((part, True))
+            waiting += ((inner, False) for inner in part.inner())
+
+
+def spelled(part: Part) -> tuple[list[Piece], int]:
+    """The cheapest text of a part that can be written, and how many free texts are in it."""
+    pieces: list[Piece] = []
+    free_texts = 0
+    waiting = [part]
+    while waiting:
+        match waiting.pop():
+            case Leaf() as leaf:
+                pieces.append(leaf.spelling)
+            case SpecialToken(token=token):
+                pieces.append(token)
+            case Chain(parts=parts):
+                waiting += reversed(parts)
+            case Choice(cheapest=cheapest) if cheapest is not None:
+                waiting.append(cheapest)
+            case Repetition(part=inner, least=least):
+                waiting += [inner] * least
+            case FreeText(part=inner):
+                free_texts += 1
+                waiting.append(inner)
+            case Call(rule=rule):
+                waiting.append(rule.part)
+            case _:
+                raise AssertionError("A part without a text was chosen.")
+    return pieces, free_texts

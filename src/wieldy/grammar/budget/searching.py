@@ -1,0 +1,68 @@
+"""Looking for a completion where the network's first proposal is not what the engine takes.
+
+The network may allow a little more than the engine. So its proposals are tried in the order of their cost: each is
+confirmed by the engine, or else what can come instead is tried from there, as far as the engine goes along.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+from wieldy.grammar.budget.cutting import Cutter
+from wieldy.grammar.budget.parts import Piece
+from wieldy.grammar.budget.states import joined
+from wieldy.grammar.budget.tracker import Standing
+from wieldy.grammar.matcher import Matcher
+
+_MAX_PROPOSALS = 200
+"""Proposals after which nothing is said to complete the text."""
+
+
+class Completions:
+    """Completions of texts, cut into tokens and confirmed by the engine.
+
+    Args:
+        matcher: Where the text stands for the engine.
+        cutter: The vocabulary.
+        end_token: What ends a text.
+    """
+
+    def __init__(self, matcher: Matcher, cutter: Cutter, *, end_token: int) -> None:
+        self._matcher = matcher
+        self._cutter = cutter
+        self._end_token = end_token
+
+    def confirmed(self, before: tuple[int, ...], standing: Standing) -> tuple[int, ...] | None:
+        """Tokens that complete the text after some more tokens; None if none were found."""
+        tokens = self._cutter.cut(standing.completion()[0])
+        if tokens is not None and self.completes(before, tokens):
+            return tokens
+        return self._searched(before, standing)
+
+    def completes(self, before: tuple[int, ...], tokens: tuple[int, ...]) -> bool:
+        """Whether the engine takes the tokens after some others, and then the end."""
+        if not before and not tokens and self._matcher.is_finished:
+            return True  # then the engine takes no token at all
+        whole = (*before, *tokens, self._end_token)
+        return self._matcher.validate(whole) == len(whole)
+
+    def _searched(self, before: tuple[int, ...], start: Standing) -> tuple[int, ...] | None:
+        waiting: list[tuple[int, int, tuple[Piece, ...], Standing]] = [(start.cost, 0, (), start)]
+        count = 0
+        for _ in range(_MAX_PROPOSALS):
+            if not waiting:
+                return None
+            _, _, written, standing = heappop(waiting)
+            tokens = self._cutter.cut(written)
+            if tokens is None or self._matcher.validate((*before, *tokens)) < len(before) + len(tokens):
+                continue
+            whole = self._cutter.cut(joined((*written, *standing.completion()[0])))
+            if whole is not None and self.completes(before, whole):
+                return whole
+            size = sum(len(piece) if isinstance(piece, bytes) else 1 for piece in written)
+            ways = [(bytes([byte]), following) for byte, following in standing.next_bytes()]
+            for piece, following in (*ways, *standing.next_tokens()):
+                count += 1
+                more = joined((*written, piece))
+                heappush(waiting, (size + 1 + following.cost, count, more, following))
+        return None

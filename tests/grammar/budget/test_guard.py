@@ -1,0 +1,103 @@
+"""A guard's text is always complete within its budget, whatever the model would have written."""
+
+import json
+import random
+import sys
+
+import jsonschema_rs
+import pytest
+from budget_schemas import merged_tokens, schemas
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from wieldy.core.errors import BudgetError, GrammarError
+from wieldy.grammar.budget import Guard, minimum_tokens
+from wieldy.grammar.compiled import Grammar, compiled
+from wieldy.grammar.matcher import Matcher, Tokenizer
+from wieldy.grammar.shape import Json, Rules
+
+VOCABULARIES = [Tokenizer.of_bytes(), merged_tokens()]
+vocabularies = st.sampled_from(VOCABULARIES)
+"""Made once: each is a second's work of the engine."""
+
+
+def grammar_of(schema: dict, *, one_line: bool) -> Grammar:
+    try:
+        return compiled(Rules(start=Json(schema, one_line=one_line)))
+    except GrammarError:
+        assume(False)  # the engine refuses it, or nothing fits it
+        raise
+
+
+def reluctant(guard: Guard, chance: random.Random, tokenizer: Tokenizer) -> bytes:
+    """What a random model writes that never wants to close anything."""
+    written = b""
+    while not guard.is_finished:
+        allowed = guard.fill_mask().allowed
+        chance.shuffle(allowed)
+        allowed.sort(
+            key=lambda token: token == tokenizer.end_token or any(byte in b'"]}' for byte in tokenizer.tokens[token])
+        )
+        token = guard.choose(allowed[:6])
+        if token == tokenizer.end_token:
+            break
+        written += tokenizer.tokens[token]
+        if not guard.remaining:
+            break
+    return written
+
+
+def finite(digits: str) -> float:
+    """The number, which JSON lets be larger than a float can be."""
+    return max(-sys.float_info.max, min(sys.float_info.max, float(digits)))
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(schemas, st.booleans(), vocabularies, st.integers(0, 30), st.integers())
+def test_every_budget_from_the_minimum_up_gives_a_complete_value(schema, one_line, tokenizer, more, seed):
+    grammar = grammar_of(schema, one_line=one_line)
+    minimum = minimum_tokens(grammar, tokenizer)
+    guard = Guard(grammar, tokenizer, max_tokens=minimum + more)
+
+    text = reluctant(guard, random.Random(seed), tokenizer)
+
+    assert guard.is_accepting
+    assert guard.remaining >= 0
+    assert jsonschema_rs.is_valid(schema, json.loads(text, parse_float=finite))
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(schemas, vocabularies)
+def test_below_the_minimum_is_an_error_that_names_it(schema, tokenizer):
+    grammar = grammar_of(schema, one_line=False)
+    minimum = minimum_tokens(grammar, tokenizer)
+    with pytest.raises(BudgetError) as caught:
+        Guard(grammar, tokenizer, max_tokens=minimum - 1)
+    assert (caught.value.minimum, caught.value.budget) == (minimum, minimum - 1)
+    Guard(grammar, tokenizer, max_tokens=minimum)
+    with pytest.raises(BudgetError):
+        Guard(grammar, tokenizer, max_tokens=minimum, end_token_counts=True)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(schemas, vocabularies, st.integers(0, 12), st.integers())
+def test_what_is_allowed_is_accepted_and_going_back_undoes_it(schema, tokenizer, more, seed):
+    grammar, chance = grammar_of(schema, one_line=True), random.Random(seed)
+    guard = Guard(grammar, tokenizer, max_tokens=minimum_tokens(grammar, tokenizer) + more)
+    engine = Matcher(grammar, tokenizer)
+    for _ in range(10):
+        mask = guard.fill_mask()
+        assert mask == engine.fill_mask()
+        for token in chance.sample(mask.allowed, min(5, len(mask.allowed))):
+            before = (guard.remaining, guard.witness, guard.forced, guard.is_accepting, guard.fill_mask())
+            allows = guard.allows(token)
+            assert guard.accept_token(token) == allows
+            if allows:
+                guard.rollback(1)
+            assert (guard.remaining, guard.witness, guard.forced, guard.is_accepting, guard.fill_mask()) == before
+        if guard.is_finished or not guard.remaining:
+            break
+        token = guard.choose(chance.sample(mask.allowed, min(3, len(mask.allowed))))
+        assert engine.accept_token(token)
+        if token == tokenizer.end_token:
+            break
