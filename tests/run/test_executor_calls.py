@@ -1052,3 +1052,26 @@ async def test_the_words_of_a_tool_are_its_own_also_when_it_fails() -> None:
     one, two = notes.outcomes["c1"].result, notes.outcomes["c2"].result
     assert (one.source, one.trust) == ("work", "untrusted")
     assert (two.source, two.trust) == (None, "trusted")
+
+
+@pytest.mark.parametrize("count", [2, MAX_CONCURRENT_CALLS, MAX_CONCURRENT_CALLS + 1, 3 * MAX_CONCURRENT_CALLS + 4])
+async def test_calls_that_may_start_at_the_same_moment_are_recorded_together(count: int) -> None:
+    quick = failing(*[None] * count)
+    notes = await carried_out(*(step(quick, f"c{number}") for number in range(count)))
+    assert notes.times("start") == -(-count // MAX_CONCURRENT_CALLS)
+    assert [call_id for call_id, _, _ in notes.starts] == [f"c{number}" for number in range(count)]
+    assert notes.times("end") == count
+
+
+async def test_a_record_that_fails_when_more_calls_start_stops_all_of_them() -> None:
+    class Full(Notes):
+        def start(self, steps: Sequence[Step]) -> None:
+            if self.told:
+                raise JournalError("The disk is full.")
+            super().start(steps)
+
+    notes = Full()
+    with pytest.raises(JournalError, match="full"):
+        await carried_out(*(step(failing(None), f"c{number}") for number in range(40)), notes=notes)
+    assert len(notes.starts) == MAX_CONCURRENT_CALLS
+    assert notes.times("end") == MAX_CONCURRENT_CALLS

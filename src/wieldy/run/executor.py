@@ -96,9 +96,10 @@ class _Execution:
             for other in earlier:
                 self._followers[other].append(index)
         self._ready = [index for index, count in enumerate(self._blockers) if count == 0]  # a heap
-        self._running: dict[int, tuple[asyncio.Task[None], anyio.CancelScope]] = {}
+        self._running: dict[int, asyncio.Task[None]] = {}
+        self._scopes: dict[int, anyio.CancelScope] = {}
         self._failure: BaseException | None = None
-        self._is_stopping = False
+        self._is_stopping = self._is_launching = False
         self._parent = cast("asyncio.Task[object]", asyncio.current_task())
         self._cancelled_before = self._parent.cancelling()
 
@@ -109,7 +110,7 @@ class _Execution:
 
     def is_at_work(self, task: asyncio.Task[object] | None) -> bool:
         """Whether this is a task in which calls are carried out."""
-        return task is self._parent or any(task is running for running, _ in self._running.values())
+        return task is self._parent or any(task is running for running in self._running.values())
 
     async def run(self, means: Means) -> None:
         """All calls that can be were brought to their ends."""
@@ -122,8 +123,6 @@ class _Execution:
         self._loop = asyncio.get_running_loop()
         self._all_ended = self._loop.create_future()
         self._launch()
-        if not self._running:
-            return
         try:
             await self._all_ended
         except BaseException:
@@ -150,38 +149,51 @@ class _Execution:
         return chosen
 
     def _launch(self) -> None:
-        for index in self._chosen():
-            self._begin(index, anyio.CancelScope())
+        self._is_launching = False
+        try:
+            if not self.is_stopping():
+                for index in self._chosen():
+                    self._begin(index)
+        except Exception as error:
+            self._fail(error)
+        self._see_whether_all_ended()
 
-    def _begin(self, index: int, scope: anyio.CancelScope) -> None:
-        task = self._loop.create_task(self._carry_out(index, scope))
+    def _launch_soon(self) -> None:
+        """Once for all that end in the same round of the event loop, so that what follows is recorded together."""
+        if self._ready and not self._is_launching:
+            self._is_launching = True
+            self._loop.call_soon(self._launch)
+
+    def _see_whether_all_ended(self) -> None:
+        if not self._running and not self._is_launching and not self._all_ended.done():
+            self._all_ended.set_result(None)
+
+    def _begin(self, index: int) -> None:
+        self._running[index] = task = self._loop.create_task(self._carry_out(index))
         task.add_done_callback(self._see_end)
-        self._running[index] = task, scope
 
     def _see_end(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled():
             task.exception()  # whoever stopped it knows of it; asyncio would report it as forgotten
         elif not self.is_stopping():
-            for index, (running, scope) in tuple(self._running.items()):
+            for index, running in tuple(self._running.items()):
                 if running is task:
-                    self._begin(index, scope)  # a tool beside it has cancelled it before its first step
+                    self._begin(index)  # a tool beside it has cancelled it before its first step
 
-    async def _carry_out(self, index: int, scope: anyio.CancelScope) -> None:
+    async def _carry_out(self, index: int) -> None:
         try:
-            with scope:
-                if self.is_stopping():
-                    return
+            if self.is_stopping():
+                return
+            with anyio.CancelScope() as self._scopes[index]:
                 ended = await self._carried_out(self._steps[index])
                 del self._running[index]
                 self._finish(index, ended)
-                if not self._is_stopping:
-                    self._launch()
+                self._launch_soon()
         except Exception as error:
             self._fail(error)
         finally:
             self._running.pop(index, None)
-            if not self._running and not self._all_ended.done():
-                self._all_ended.set_result(None)
+            self._see_whether_all_ended()
 
     async def _carried_out(self, step: Step) -> Outcome | Rest:
         try:
@@ -222,14 +234,15 @@ class _Execution:
 
     def _stop(self) -> None:
         self._is_stopping = True
-        for _, scope in self._running.values():
-            scope.cancel()
+        for index in self._running:
+            if index in self._scopes:  # else it has not begun, and will not
+                self._scopes[index].cancel()
 
     async def _stop_all(self) -> None:
         self._stop()
         with anyio.CancelScope(shield=True):
             # A task that is cancelled before its first step never gets to say that it has ended.
-            while under_way := [task for task, _ in self._running.values() if not task.done()]:
+            while under_way := [task for task in self._running.values() if not task.done()]:
                 try:
                     await asyncio.wait(under_way)
                 except asyncio.CancelledError:
