@@ -31,8 +31,8 @@ def message_from_json(data: JsonObject) -> Message:
     Raises:
         KeyError, TypeError, ValueError: The data is something else.
     """
-    fields = cast("dict[str, Any]", data)
-    return Message(role=fields["role"], parts=tuple(_part_from_json(part) for part in fields["parts"]))
+    fields: dict[str, Any] = data
+    return Message(role=fields["role"], parts=tuple([_part_from_json(part) for part in fields["parts"]]))
 
 
 def result_to_json(result: ToolResult) -> JsonObject:
@@ -62,7 +62,7 @@ def result_from_json(data: JsonObject) -> ToolResult:
         KeyError, TypeError: The data is something else.
     """
     # The journal is a wire: what it holds was written by `result_to_json`, which the type checker cannot know.
-    fields = cast("dict[str, Any]", {key: value for key, value in data.items() if key != "type"})
+    fields: dict[str, Any] = {key: value for key, value in data.items() if key != "type"}
     if "parts" in fields:
         fields["parts"] = tuple(_part_from_json(part) for part in fields["parts"])
     return ToolResult(**fields)
@@ -116,7 +116,8 @@ def usage_from_json(data: JsonObject) -> Usage:
     Raises:
         TypeError: The data is something else.
     """
-    return Usage(**cast("dict[str, Any]", data))
+    fields: dict[str, Any] = data
+    return Usage(**fields)
 
 
 def limits_to_json(limits: Limits) -> JsonObject:

@@ -81,10 +81,11 @@ class Signature:
         """
         # As JSON text, because strict types take text for dates and choices only there.
         instance = self.arguments.model_validate_json(to_json(arguments))
+        values, given = vars(instance), instance.model_fields_set
         return {
-            parameter.name: getattr(instance, parameter.field)
+            parameter.name: values[parameter.field]
             for parameter in self.parameters
-            if parameter.field in instance.model_fields_set or isinstance(parameter.default, FieldInfo)
+            if parameter.field in given or isinstance(parameter.default, FieldInfo)
         }
 
     def means_same(self, values: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
