@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Final
 from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import ToolCall, ToolResult
 from wieldy.core.errors import ArgumentsError, ToolDeniedError
-from wieldy.run.control import FINISH, FINISH_SCHEMA
 from wieldy.run.executor import execute
 from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.policy import Approver, consult
 from wieldy.run.recovery import recover
 from wieldy.run.results import with_note
 from wieldy.run.scheduler import Access, access_of, schedule
-from wieldy.schema import explain
 
 if TYPE_CHECKING:
     from wieldy.core.calls import AnyCall
     from wieldy.core.json import JsonObject
     from wieldy.run.brake import Brake
+    from wieldy.run.control import Finish
     from wieldy.run.late import LateCalls
     from wieldy.run.pipeline import Pipeline, Prepared
     from wieldy.run.recording import Recording
@@ -42,7 +41,7 @@ class Dealing:
     """Deals with the calls of one run, turn after turn.
 
     Attributes:
-        finish: Whether the model may end the run by a call.
+        finish: The call by which the model may end the run; None if it may not.
         clock: Seconds that only grow.
         sleep: Waits between attempts, in seconds.
     """
@@ -52,7 +51,7 @@ class Dealing:
     brake: Brake
     late: LateCalls
     approver: Approver | None
-    finish: bool
+    finish: Finish | None
     clock: Callable[[], float]
     sleep: Callable[[float], Awaitable[None]]
 
@@ -70,9 +69,9 @@ class Dealing:
         if plan.questions or resting:
             return (*plan.questions, *resting)
         left = [state.call for state in self.recording.known.turn() if state.result is None]
-        if left == [plan.finishing]:
-            result = ToolResult(tool_call_id=left[0].id, content="The task is ended.")
-            self.recording.finish(left.pop(), Outcome(result=result), finishes=True)
+        if plan.finishing is not None and left == [plan.finishing]:
+            self._end_by(plan.finishing)
+            left = []
         if not left:  # what was left because of what happened meanwhile is dealt with next
             self.brake.observe(self.recording.known.turn(), is_settled=not self.recording.known.has_unknown)
         return ()
@@ -110,19 +109,18 @@ class Dealing:
         call = state.call
         if plan.finishing is not None and not state.is_in_doubt:
             return self._refused(call, "the task was ended by an earlier call")
-        if self.finish and call.name == FINISH.name and isinstance(call, ToolCall):
-            return self._prepare_finish(call)
+        if self.finish is not None and call.name == self.finish.definition.name and isinstance(call, ToolCall):
+            refusal = self.finish.refusal(call.arguments)
+            return self.pipeline.shaper.failed(call.id, ArgumentsError(refusal)) if refusal else call
         prepared = await self._look_at(call, plan)
         if isinstance(prepared, ApprovalRequest):
             prepared = await self._consult(call, prepared, plan)
         return prepared if plan.has_effect else self._from_record(prepared)
 
-    def _prepare_finish(self, call: ToolCall) -> ToolCall | Outcome:
-        violations = FINISH_SCHEMA.violations(call.arguments)
-        if not violations:
-            return call
-        text = explain(violations, subject="The arguments of `finish`", example={"answer": "It is done."})
-        return self.pipeline.shaper.failed(call.id, ArgumentsError(text))
+    def _end_by(self, call: ToolCall) -> None:
+        outcome = Outcome(result=ToolResult(tool_call_id=call.id, content="The task is ended."))
+        answer = None if self.finish is None else self.finish.text_of(call.arguments)
+        self.recording.finish(call, outcome, finishes=True, answer=answer)
 
     async def _look_at(self, call: AnyCall, plan: _Plan) -> Prepared:
         state = self.recording.known.calls[call.id]

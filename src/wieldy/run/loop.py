@@ -20,10 +20,9 @@ from dataclasses import asdict, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import anyio
-
 from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.errors import (
+    BudgetError,
     JournalConflictError,
     JournalError,
     RunBusyError,
@@ -31,32 +30,34 @@ from wieldy.core.errors import (
 )
 from wieldy.core.events import CallStarted, RunEvent, RunFinished, RunResult, RunStarted
 from wieldy.core.limits import Usage, usable
-from wieldy.core.ports import Draft, ModelRequest
+from wieldy.core.ports import Draft
 from wieldy.run.allowance import Allowance
+from wieldy.run.asking import Asking
 from wieldy.run.brake import Brake
 from wieldy.run.budget import calls_left, check_limits, tighter
 from wieldy.run.charges import Charges
+from wieldy.run.control import Finish
 from wieldy.run.dealing import Dealing
 from wieldy.run.executor import first_of
 from wieldy.run.journal import kinds, read_run
 from wieldy.run.late import LateCalls
-from wieldy.run.next_step import AskModel, DealWithCalls, End, ReachLimit, next_step
+from wieldy.run.next_step import AskModel, Correct, DealWithCalls, End, ReachLimit, next_step, when_too_little
 from wieldy.run.offer import Offer
 from wieldy.run.pipeline import Pipeline
-from wieldy.run.prices import Prices, cost_of, price_of
+from wieldy.run.prices import cost_of
 from wieldy.run.recording import Emit, Recording
-from wieldy.run.records import definition_to_json, limits_to_json, message_to_json
-from wieldy.run.replies import CallNumbers, adopt, ask
+from wieldy.run.records import definition_to_json, limits_to_json, message_to_json, output_to_json
 from wieldy.run.request import RunRequest
 from wieldy.run.results import Shaper
-from wieldy.run.secrecy import MaskedDeltas, concealing, secrecy_of, together
+from wieldy.run.secrecy import concealing, secrecy_of, together
 from wieldy.run.state import RunState
 
 if TYPE_CHECKING:
-    from wieldy.core.calls import ToolDefinition
     from wieldy.core.json import JsonObject
-    from wieldy.core.limits import StopReason
-    from wieldy.core.ports import Lease, ModelReply
+    from wieldy.core.limits import Limits, StopReason
+    from wieldy.core.ports import Lease
+    from wieldy.run.budget import Spent
+    from wieldy.run.next_step import NextStep
     from wieldy.run.secrecy import Secrecy
 
 
@@ -145,9 +146,8 @@ class _Run:
         self._shaper = Shaper(
             run_id=request.run_id, rules=request.results, secrets=together(request.secrets, request.masked)
         )
-        self._offer = Offer(
-            request.toolset.tools, self._known, finish=request.finish, page_bytes=request.results.limit_bytes
-        )
+        finish = Finish(request.output) if request.finish else None
+        self._offer = Offer(request.toolset.tools, self._known, finish=finish, page_bytes=request.results.limit_bytes)
         self._late = LateCalls(recording)
         self._dealing = Dealing(
             recording=recording,
@@ -164,26 +164,34 @@ class _Run:
                 masked=request.masked,
                 secrecy=secrecy,
                 charges=self._charges,
+                runs_forced=request.runs_forced,
                 limits_left=self._allowance.left,
                 now=request.now,
             ),
             brake=self._brake,
             late=self._late,
             approver=request.approver,
-            finish=request.finish,
+            finish=finish,
             clock=request.clock,
             sleep=request.sleep,
         )
-        # Looked up once: a table has hundreds of names.
-        price = price_of(request.prices, request.model.name)
-        self._prices: Prices = {} if price is None else {request.model.name: price}
+        self._asking = Asking(
+            model=request.model,
+            recording=recording,
+            offer=self._offer,
+            secrecy=secrecy,
+            wanted=request.output,
+            prices=request.prices,
+            charge=request.charge,
+            emit=emit,
+            is_watched=emit is not nothing,
+        )
 
     async def carry_out(self, lease: Lease, *, is_new: bool) -> RunResult:
         """From the first entry to the last."""
         renewing = asyncio.create_task(_renew(lease), name="wieldy lease")
         try:
             self._begin() if is_new else self._go_on()
-            self._numbers = CallNumbers(self._known.messages)
             return await self._finish()
         except Exception as error:
             self._stop(kinds.RUN_FAILED, error)
@@ -201,10 +209,12 @@ class _Run:
         data: JsonObject = {
             "model": request.model.name,
             "messages": [message_to_json(message) for message in request.messages],
-            "tools": [definition_to_json(definition) for definition in self._definitions()],
+            "tools": [definition_to_json(definition) for definition in self._asking.definitions],
             "limits": limits_to_json(usable(self._allowance.limits(self._allowance.spent()))),
             "journal_head": request.journal.head(),
         }
+        if request.output is not None:
+            data["output"] = output_to_json(request.output.output)
         if request.principal is not None:
             data["principal"] = request.principal.name
         if request.is_tainted:
@@ -246,9 +256,10 @@ class _Run:
             self._late.check()
             spent = self._allowance.spent()
             limits = self._allowance.limits(spent)
-            match next_step(self._known, limits, spent, may_conclude=self._allowance.may_conclude):
-                case AskModel() as step:
-                    await self._ask(step)
+            step = self._next(limits, spent)
+            if isinstance(step, AskModel):
+                step = await self._ask_if_possible(step, limits, spent)
+            match step:
                 case DealWithCalls(may_run=False):
                     self._dealing.refuse()
                 case DealWithCalls():
@@ -257,51 +268,36 @@ class _Run:
                     if waiting:
                         return self._pause(waiting)
                     self._offer.update()
+                case Correct(refused=refused):
+                    self._recording.correct(refused)
                 case ReachLimit(reason=reason):
                     self._recording.limit(reason)
                 case End(reason=reason):
                     return self._end(reason)
+                case None:
+                    pass
+
+    def _next(self, limits: Limits, spent: Spent) -> NextStep:
+        return next_step(
+            self._known,
+            limits,
+            spent,
+            wanted=self._request.output,
+            has_tools=bool(self._offer.definitions),
+            may_conclude=self._allowance.may_conclude,
+        )
 
     # The model
 
-    async def _ask(self, step: AskModel) -> None:
-        """The reply is the last of the messages, as the journal has it; none if the time was over."""
-        self._recording.ask_model(step)
-        request = ModelRequest(
-            messages=self._known.messages,
-            tools=self._definitions(),
-            tool_choice=step.choice,
-            max_output_tokens=step.max_output_tokens,
-        )
-        reply = None
-        if step.seconds is None:
-            reply = await self._answer(request)
-        else:
-            with anyio.move_on_after(step.seconds):
-                reply = await self._answer(request)
-        if reply is None:
-            return
-        name = self._request.model.name
-        reply = adopt(reply, self._numbers)
-        cost = cost_of(self._prices, name, reply.usage) if reply.usage.cost_usd is None else None
-        if cost is not None:
-            reply = replace(reply, usage=replace(reply.usage, cost_usd=cost))
-        self._recording.reply(reply)
-        self._request.charge(reply.usage + Usage(calls=len(reply.message.calls)))
-
-    async def _answer(self, request: ModelRequest) -> ModelReply:
-        if self._secrecy is None:
-            return await ask(self._request.model, request, emit=self._emit)
-        deltas = MaskedDeltas(self._emit, self._secrecy)
+    async def _ask_if_possible(self, step: AskModel, limits: Limits, spent: Spent) -> ReachLimit | End | None:
+        """The model has answered; what follows instead, where there are too few tokens left for the shortest answer."""
         try:
-            return await ask(self._request.model, request, emit=deltas)
-        finally:
-            deltas.close()
-
-    def _definitions(self) -> tuple[ToolDefinition, ...]:
-        """What the model is shown of the tools."""
-        shown = self._offer.definitions
-        return shown if self._secrecy is None else tuple(map(self._secrecy.definition, shown))
+            await self._asking.ask(step)
+        except BudgetError:
+            following = when_too_little(self._known, limits, spent)
+            if following is None:
+                raise
+            return following
 
     # The end
 
@@ -324,9 +320,16 @@ class _Run:
             messages=state.messages,
             waiting=state.waiting,
             is_tainted=state.is_tainted,
+            output=self._output(state),
+            closed_by_budget=state.is_closed_by_budget,
+            forced=state.forced,
         )
         self._emit(RunFinished(result=result))
         return result
+
+    def _output(self, state: RunState) -> object:
+        wanted = self._request.output
+        return None if wanted is None or state.status != "finished" else wanted.read(state.text)
 
     def _stop(self, kind: str, error: BaseException) -> None:
         """The run was stopped by an error, which the journal says if it still can be written."""

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from wieldy.core.calls import AUTO, NO_TOOLS, ToolChoice
 from wieldy.core.limits import Limits, StopReason
+from wieldy.core.outputs import Incomplete
 from wieldy.run.budget import (
     reached,
     seconds_for_answer,
@@ -21,6 +22,7 @@ from wieldy.run.budget import (
 
 if TYPE_CHECKING:
     from wieldy.run.budget import Spent
+    from wieldy.run.outputs import OutputReader
     from wieldy.run.state import Fold
 
 
@@ -42,6 +44,12 @@ class DealWithCalls(Struct, frozen=True, kw_only=True):
     may_run: bool
 
 
+class Correct(Struct, frozen=True, kw_only=True):
+    """The answer is not what it must be; the model is told so, and will be asked again."""
+
+    refused: Incomplete
+
+
 class ReachLimit(Struct, frozen=True, kw_only=True):
     """A limit is reached; it is recorded, and the model will be asked for its last answer."""
 
@@ -54,16 +62,26 @@ class End(Struct, frozen=True, kw_only=True):
     reason: StopReason
 
 
-NextStep: TypeAlias = AskModel | DealWithCalls | ReachLimit | End
+NextStep: TypeAlias = AskModel | DealWithCalls | Correct | ReachLimit | End
 
 
-def next_step(known: Fold, limits: Limits, spent: Spent, *, may_conclude: bool = True) -> NextStep:
+def next_step(
+    known: Fold,
+    limits: Limits,
+    spent: Spent,
+    *,
+    wanted: OutputReader | None = None,
+    has_tools: bool = True,
+    may_conclude: bool = True,
+) -> NextStep:
     """The one thing to do next.
 
     Args:
         known: What is known of the run.
         limits: How far it may go.
         spent: How far it has gone.
+        wanted: What the answer must be; None for any text.
+        has_tools: Whether tools are on offer; if none are, the next reply is the answer.
         may_conclude: Whether there is enough left for a last answer beyond a limit.
     """
     if known.unanswered:
@@ -74,7 +92,7 @@ def next_step(known: Fold, limits: Limits, spent: Spent, *, may_conclude: bool =
         if known.limit is not None:
             return End(reason=known.limit)
         # What there is of it is the answer, and nobody is told that it is whole.
-        return ReachLimit(reason="output_token_limit") if known.was_cut else End(reason="answered")
+        return ReachLimit(reason="output_token_limit") if known.was_cut else _answered(known, limits, wanted)
     if known.limit is not None:
         return _last_answer(known.limit, limits, spent) if may_conclude else End(reason=known.limit)
     reason = reached(limits, spent)
@@ -82,9 +100,29 @@ def next_step(known: Fold, limits: Limits, spent: Spent, *, may_conclude: bool =
         return ReachLimit(reason=reason)
     return AskModel(
         choice=AUTO,
-        max_output_tokens=tokens_for_turn(limits, spent),
+        max_output_tokens=tokens_for_turn(limits, spent) if has_tools else tokens_for_answer(limits, spent),
         seconds=seconds_for_turn(limits, spent),
     )
+
+
+def when_too_little(known: Fold, limits: Limits, spent: Spent) -> ReachLimit | End | None:
+    """What follows where not even the shortest reply fits into the tokens that are left.
+
+    None if nothing was generated yet: then it is the program that asks for what cannot be.
+    """
+    has_begun = known.turns > int(known.is_turn_open)
+    if known.limit is not None:
+        return End(reason=known.limit) if has_begun else None
+    # The last answer may have what was kept back for it.
+    more = (tokens_for_answer(limits, spent) or 0) > (tokens_for_turn(limits, spent) or 0)
+    return ReachLimit(reason="output_token_limit") if has_begun or more else None
+
+
+def _answered(known: Fold, limits: Limits, wanted: OutputReader | None) -> Correct | End:
+    value = None if wanted is None else wanted.read(known.text)
+    if not isinstance(value, Incomplete):
+        return End(reason="answered")
+    return Correct(refused=value) if known.corrections < limits.corrections else End(reason="incomplete_output")
 
 
 def _last_answer(reason: StopReason, limits: Limits, spent: Spent) -> AskModel | End:

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from wieldy.core.errors import UsageError
-from wieldy.run.control import FINISH
 from wieldy.run.results import Whole, read_result_tool
 
 if TYPE_CHECKING:
     from wieldy.core.calls import ToolDefinition
+    from wieldy.run.control import Finish
     from wieldy.run.state import Fold
     from wieldy.tools import Tool
 
@@ -24,7 +24,7 @@ class Offer:
     Args:
         tools: Taken once: what a model was shown is what it may call, also if a set changes meanwhile.
         known: What is known of the run.
-        finish: Whether the model may end the run by a call.
+        finish: The call by which the model may end the run; None if it may not.
         page_bytes: How much of a result one page holds, in UTF-8 bytes.
 
     Attributes:
@@ -35,14 +35,12 @@ class Offer:
         UsageError: A tool has the name of the call that ends the run.
     """
 
-    def __init__(self, tools: Iterable[Tool], known: Fold, *, finish: bool, page_bytes: int) -> None:
+    def __init__(self, tools: Iterable[Tool], known: Fold, *, finish: Finish | None, page_bytes: int) -> None:
         self.tools = {tool.name: tool for tool in tools}
-        if finish and FINISH.name in self.tools:
-            raise UsageError(
-                f"Expected no tool named {FINISH.name!r}, because the run is to be ended by that call. Rename it."
-            )
+        if finish is not None and (name := finish.definition.name) in self.tools:
+            raise UsageError(f"Expected no tool named {name!r}: the run is to be ended by that call. Rename it.")
         self._known = known
-        self._control = (FINISH,) if finish else ()
+        self._control = () if finish is None else (finish.definition,)
         self._page_bytes = page_bytes
         self._reads_on = False
         self.definitions = self._all()

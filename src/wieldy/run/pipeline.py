@@ -20,6 +20,7 @@ from wieldy.core.calls import InvalidToolCall, ToolCall
 from wieldy.core.context import Context
 from wieldy.core.errors import (
     ArgumentsError,
+    ForcedArgumentsError,
     ModelVisibleError,
     ParseError,
     ToolDeniedError,
@@ -70,6 +71,7 @@ class Pipeline:
         secrets: For tools to take.
         masked: Secrets of the runs around this one.
         secrecy: Keeps all of them out of what people are shown; None if there are none.
+        runs_forced: Whether calls are run whose arguments the token budget decided.
         limits_left: What is left of the run's limits at this moment.
         now: Seconds since the epoch.
     """
@@ -86,6 +88,7 @@ class Pipeline:
     masked: Mapping[str, str]
     secrecy: Secrecy | None
     charges: Charges
+    runs_forced: bool
     limits_left: Callable[[], Limits]
     now: Callable[[], float]
 
@@ -100,6 +103,7 @@ class Pipeline:
             if isinstance(call, InvalidToolCall):
                 raise _unreadable(call, self.tools)
             tool = look_up(call.name, self.tools)
+            self._check_forced(call)
             arguments = _validate(call, tool)
             self._check_permission(call, tool)
             earlier = repeated(tool, arguments, family=self.family, run_id=self.run_id)
@@ -162,6 +166,16 @@ class Pipeline:
             return None
         result = replace(state.late, tool_call_id=call.id, content=with_note(state.late.content, _CAME_LATE))
         return Outcome(result=result, recorded_as=earlier.call_id)
+
+    def _check_forced(self, call: ToolCall) -> None:
+        # What was begun before was let through then; refusing it now would call undone what may be done.
+        if not call.forced or self.runs_forced or self.known.calls[call.id].attempts:
+            return
+        pointers = ", ".join(f"`{pointer}`" if pointer else "all of them" for pointer in call.forced)
+        raise ForcedArgumentsError(
+            f"`{call.name}` was not run: the limit on output tokens was so near that arguments were cut short or "
+            f"chosen to fit it ({pointers}). Call it again with less text, and with nothing else in the reply."
+        )
 
     def _check_permission(self, call: ToolCall, tool: Tool) -> None:
         refused = permitted(tool, self.principal)

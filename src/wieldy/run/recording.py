@@ -19,14 +19,17 @@ from wieldy.core.events import (
     CallStarted,
     CallWaiting,
     LimitReached,
+    OutputRefused,
     RunEvent,
     TurnStarted,
 )
 from wieldy.core.ports import Draft
 from wieldy.run.family import Family
 from wieldy.run.journal import kinds
+from wieldy.run.outputs import correction
 from wieldy.run.records import (
     approval_to_json,
+    message_to_json,
     reply_to_json,
     request_to_json,
     result_to_json,
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from wieldy.core.errors import ModelVisibleError
     from wieldy.core.json import JsonObject
     from wieldy.core.limits import StopReason
+    from wieldy.core.outputs import Incomplete
     from wieldy.core.ports import Entry, Journal, ModelReply
     from wieldy.run.next_step import AskModel
     from wieldy.run.outcomes import Outcome, Rest, Step
@@ -134,6 +138,11 @@ class Recording:
         for state in self.known.turn():
             self._emit(CallStarted(call=state.call))
 
+    def correct(self, refused: Incomplete) -> None:
+        """The answer does not fit, and the model is told why."""
+        self.write(Draft(kinds.CORRECTION, {"message": message_to_json(correction(refused))}))
+        self._emit(OutputRefused(error=refused.error))
+
     def limit(self, reason: StopReason) -> None:
         """A limit is reached."""
         self.write(Draft(kinds.LIMIT_REACHED, {"reason": reason}))
@@ -197,8 +206,15 @@ class Recording:
         del step
         self.write(Draft(kinds.CALL_CAME_LATE, _outcome_to_json(outcome)))
 
-    def finish(self, call: AnyCall, outcome: Outcome, *, finishes: bool = False) -> None:
-        """The call has its one result; the model is told with it of calls that came late."""
+    def finish(self, call: AnyCall, outcome: Outcome, *, finishes: bool = False, answer: str | None = None) -> None:
+        """The call has its one result; the model is told with it of calls that came late.
+
+        Args:
+            call: Which.
+            outcome: What came of it.
+            finishes: Whether it ended the run.
+            answer: The text of the answer that it gave then; None if its argument is that text.
+        """
         data = _outcome_to_json(outcome)
         untold = [call_id for call_id in self.known.untold if call_id != call.id]
         if untold:
@@ -206,6 +222,8 @@ class Recording:
             data["tells_of"] = list(untold)
         if finishes:
             data["finishes"] = True
+        if answer is not None:
+            data["answer"] = answer
         self._take_over(call.id, data)
         self.write(Draft(kinds.CALL_FINISHED, data))
         result = self.known.calls[call.id].result or outcome.result

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from wieldy.core.messages import Message
     from wieldy.core.ports import Journal, Model
     from wieldy.core.principals import Principal
+    from wieldy.run.outputs import OutputReader
     from wieldy.run.state import Parent
     from wieldy.tools import Toolset
 
@@ -43,6 +44,8 @@ class RunRequest:
         secrets: By name, for tools to take.
         masked: Secrets of the runs around this one: for no tool to take, and masked as well.
         finish: Whether the model may end the run by calling `finish`.
+        output: What the answer must be; None for any text.
+        runs_forced: Whether calls are run whose arguments the token budget decided.
         around: What is left of the limits of the run around this one, at any moment; None if there is none.
         charge: Told what the run uses as it goes, runs within it included.
         family: The runs around this one and what they do not know; of its own for a run that no other has started.
@@ -65,6 +68,8 @@ class RunRequest:
     results: ResultRules = field(default_factory=ResultRules)
     prices: Prices = field(default_factory=lambda: PRICES)
     finish: bool = False
+    output: OutputReader | None = None
+    runs_forced: bool = False
     parent: Parent | None = None
     around: Callable[[], Limits] | None = None
     charge: Charge = charge_nobody

@@ -11,7 +11,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Literal, Self, cast
+from typing import TYPE_CHECKING, Final, Self, cast
 
 from wieldy.core.calls import InvalidToolCall, ToolCall
 from wieldy.core.errors import ProviderError
@@ -130,7 +130,7 @@ class TextActions:
         message = Message(role="assistant", parts=(*thoughts, *said.parts, *calls, *rest))
         return ModelReply(message=message, usage=reply.usage, finish=finish)
 
-    def _explained(self, request: ModelRequest, read: ReadReply, finish: Literal["stop", "length"]) -> list[AnyCall]:
+    def _explained(self, request: ModelRequest, read: ReadReply, finish: str) -> list[AnyCall]:
         """The calls; the errors of those that could not be read show the form."""
         tools = {tool.name: tool for tool in request.tools}
         return [

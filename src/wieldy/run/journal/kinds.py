@@ -13,7 +13,8 @@ from typing import Final
 
 RUN_STARTED: Final = "run_started"
 """`model`, `messages` (those that the run starts from), `tools` (definitions as offered), `limits`, `journal_head` (the
-digest of the journal's newest entry, which ties the runs of a journal together); where they apply `principal` (a name),
+digest of the journal's newest entry, which ties the runs of a journal together); where they apply `output` (what the
+answer must be: its `type`, and the schema, the options or the pattern), `principal` (a name),
 `parent` (`run_id`, `call_id` of the call whose code started this run), `is_tainted` (true where strangers may have
 shaped what the run starts from) and `metadata` (the program's own)."""
 
@@ -28,6 +29,9 @@ REPLY: Final = "reply"
 """The model's answer: `turn`, `message` (calls carry the run's own ids), `usage`, `finish`; where they apply `forced`
 (JSON pointers to what of the answer the token budget decided) and `held` (true where something hard held the answer to
 what it must be). A call in the message may have `forced`, too."""
+
+CORRECTION: Final = "correction"
+"""The answer is not what it must be, and the model is told so: `message`."""
 
 CALL_WAITING: Final = "call_waiting"
 """A person is asked: `call_id`, `tool_name`, `arguments` as validated, `reason`, `expires`, `digest` of all that."""
@@ -50,7 +54,8 @@ result's full content), `recorded_as` (the earlier call whose result was given a
 tool's code asked), `is_unknown` (true where nobody knows whether the effect took place), `answered_by` (the fallback
 tool that answered), `tells_of` (calls that came late, which a note in this result tells the model of), `left` (by runs
 that the call had started: `doubts`, calls of which nobody knows whether their effect took place, and `settled`, those
-of which it is known since) and `finishes` (true for the call that ended the run)."""
+of which it is known since), `finishes` (true for the call that ended the run) and `answer` (the text of the answer that
+it gave, where the answer must be something)."""
 
 CALL_CAME_LATE: Final = "call_came_late"
 """What a call brought that had ended without an outcome, by a time-out or by being stopped: as in `call_finished`."""

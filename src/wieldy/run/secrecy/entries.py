@@ -234,7 +234,13 @@ _PARTS: Final[Mapping[str, _Field]] = {
     "result": _result,
 }
 
-_OUTCOME: Final[Mapping[str, _Field]] = {"result": _result, "detail": _value, "whole": _value, "left": _left}
+_OUTCOME: Final[Mapping[str, _Field]] = {
+    "result": _result,
+    "detail": _value,
+    "whole": _value,
+    "left": _left,
+    "answer": _value,
+}
 _FAILURE: Final[Mapping[str, _Field]] = dict.fromkeys(("error", "message", "detail"), _value)
 
 _CONTENT: Final[Mapping[str, Mapping[str, _Field]]] = {
@@ -248,6 +254,7 @@ _CONTENT: Final[Mapping[str, Mapping[str, _Field]]] = {
     kinds.RUN_RESUMED: {"by": _value},
     kinds.TURN_STARTED: {},
     kinds.REPLY: {"message": _message, "forced": _value},
+    kinds.CORRECTION: {"message": _message},
     kinds.CALL_WAITING: {"arguments": Secrecy.arguments, "reason": _value},
     kinds.APPROVAL: {"by": _value, "reason": _value},
     kinds.CALL_STARTED: {"arguments": Secrecy.arguments, "repairs": _value, "approved_by": _value},

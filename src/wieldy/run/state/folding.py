@@ -65,6 +65,10 @@ class Fold:
         was_cut: Whether a limit on tokens ended its last reply.
         has_answer: Whether its last reply is the answer.
         is_finished_by_call: Whether it called `finish`.
+        text: The answer; empty as long as there is none.
+        is_closed_by_budget: Whether the answer's end was chosen to fit what was left of a limit.
+        forced: JSON pointers to the values of the answer that were decided so.
+        corrections: How often the model was told that its answer is not what it must be.
         limit: The limit that was reached, if one was.
         read: What the model had read when it last answered.
         is_tainted: Whether something from an untrusted source is among the messages.
@@ -93,13 +97,17 @@ class Fold:
         self._asked: list[str] = []
         self._messages: list[Message] = []
         self.read = MessagesSoFar(self._messages)
-        self._model = self._prompt = self._text = ""
+        self.is_closed_by_budget = False
+        self.forced: tuple[str, ...] = ()
+        self.corrections = 0
+        self._model = self._prompt = self.text = ""
         self._status: RunStatus = "running"
         self._stop_reason: StopReason | None = None
         self._error: str | None = None
         self._principal: str | None = None
         self._parent: Parent | None = None
         self._metadata: JsonObject = {}
+        self._output: JsonObject | None = None
         self._resumed = 0
         self._started = self._segment_started = self._latest = 0.0
         self._ended: float | None = None
@@ -175,7 +183,11 @@ class Fold:
             turns=self.turns,
             usage=self.usage,
             stop_reason=self._stop_reason,
-            text=self._text,
+            text=self.text,
+            is_closed_by_budget=self.is_closed_by_budget,
+            forced=self.forced,
+            corrections=self.corrections,
+            output=self._output,
             error=self._error,
             started=self._started,
             ended=self._ended,
@@ -201,6 +213,7 @@ class Fold:
         )
         self._principal = data.get("principal")
         self._metadata = data.get("metadata", {})
+        self._output = data.get("output")
         self._parent = _parent_of(data)
 
     def _resume_run(self, entry: Entry, data: dict[str, Any]) -> None:
@@ -231,7 +244,14 @@ class Fold:
         self.is_turn_open = False
         self.was_cut = data["finish"] == "length"
         self.has_answer = not calls or self.tool_choice == "none"
-        self._text = message.text if self.has_answer else ""
+        self.text = message.text if self.has_answer else ""
+        self.is_closed_by_budget = self.has_answer and data["finish"] == "closed_by_budget"
+        self.forced = tuple(data.get("forced", ())) if self.has_answer else ()
+
+    def _correct(self, _entry: Entry, data: dict[str, Any]) -> None:
+        self._messages.append(message_from_json(data["message"]))
+        self.corrections += 1
+        self.has_answer, self.text, self.is_closed_by_budget, self.forced = False, "", False, ()
 
     def _ask_person(self, entry: Entry, data: dict[str, Any]) -> None:
         request = request_from_json(entry.run_id, data)
@@ -309,7 +329,9 @@ class Fold:
             self._know(told)
         if data.get("finishes", False) and isinstance(call.call, ToolCall):
             self.is_finished_by_call = True
-            self._text = str(call.call.arguments.get("answer", ""))
+            self.text = data["answer"] if "answer" in data else str(call.call.arguments.get("answer", ""))
+            self.forced = call.call.forced
+            self.is_closed_by_budget = bool(self.forced)
         self._note_unknown(call)
         self._take_left(data)
         self._take_results()
@@ -386,6 +408,7 @@ class Fold:
         kinds.RUN_RESUMED: _resume_run,
         kinds.TURN_STARTED: _start_turn,
         kinds.REPLY: _take_reply,
+        kinds.CORRECTION: _correct,
         kinds.CALL_WAITING: _ask_person,
         kinds.APPROVAL: _take_approval,
         kinds.CALL_STARTED: _start_call,

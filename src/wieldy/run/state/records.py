@@ -115,6 +115,10 @@ class RunState:
         turns: How often the model was asked.
         usage: Nested runs included.
         text: The answer; empty as long as there is none.
+        is_closed_by_budget: Whether its end was chosen to fit what was left of a limit.
+        forced: JSON pointers to the values of it that were decided so.
+        corrections: How often the model was told that its answer is not what it must be.
+        output: What it must be, as `run_started` has it; None if nothing was wanted but text.
         error: What stopped the run, if it failed or was interrupted.
         waiting: What people must decide on.
         principal: On whose behalf, if that was said.
@@ -140,6 +144,10 @@ class RunState:
     started: float
     ended: float | None
     waiting: tuple[ApprovalRequest, ...] = ()
+    is_closed_by_budget: bool = False
+    forced: tuple[str, ...] = ()
+    corrections: int = 0
+    output: JsonObject | None = None
     principal: str | None = None
     parent: Parent | None = None
     metadata: JsonObject
