@@ -19,6 +19,7 @@ run: ready-run  ## ask the embedded model QUESTION="..." with three everyday too
 
 test: ready-test  ## all tests (ARGS="-k name" for some)
 	@$(QUIET_THREADS) $(BIN)/python scripts/fetch_test_model.py
+	@$(BIN)/python scripts/fetch_tokenizers.py
 	@$(BIN)/python scripts/services.py install
 	@$(QUIET_THREADS) $(BIN)/python -m pytest $(ARGS)
 

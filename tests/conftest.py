@@ -1,7 +1,8 @@
 """What every test may rely on."""
 
 import importlib.util
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from wieldy.connect.models.weights import SMALLEST, find
+from wieldy.grammar import Tokenizer
 
 NO_MODEL = f"{SMALLEST.name} is not on this machine; `make test` fetches it, or says why it cannot"
 
@@ -31,7 +33,7 @@ def smallest_model() -> Path:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Any]:
     """A PostgreSQL server of this session's own; the test is skipped, with the reason, where none can be started."""
-    services = _services()
+    services = _script("services")
     reason = services.why_no_postgres()
     if reason is not None:
         pytest.skip(reason)
@@ -39,12 +41,30 @@ def postgres() -> Iterator[Any]:
         yield server
 
 
-def _services() -> ModuleType:
-    path = Path(__file__).parent.parent / "scripts" / "services.py"
-    specification = importlib.util.spec_from_file_location("services", path)
+@pytest.fixture(scope="session")
+def vocabulary_of() -> Callable[[str], Tokenizer]:
+    """A model family's real vocabulary by its name; the test is skipped, with the reason, where it was not fetched."""
+    fetched, known = _script("fetch_tokenizers"), dict[str, Tokenizer]()
+
+    def vocabulary(name: str) -> Tokenizer:
+        if name not in known:
+            path = fetched.find(name)
+            if path is None:
+                pytest.skip(f"the vocabulary {name} is not on this machine: python scripts/fetch_tokenizers.py {name}")
+            ends = fetched.VOCABULARIES[name].end_tokens
+            known[name] = Tokenizer.of_json(path.read_text(encoding="utf-8"), end_token=ends)
+        return known[name]
+
+    return vocabulary
+
+
+def _script(name: str) -> ModuleType:
+    path = Path(__file__).parent.parent / "scripts" / f"{name}.py"
+    specification = importlib.util.spec_from_file_location(name, path)
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module  # dataclasses look their module up
     specification.loader.exec_module(module)
     return module
 

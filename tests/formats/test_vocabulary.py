@@ -19,27 +19,10 @@ MESSAGE = Message.assistant(
 )
 
 
-def bytes_of_letters() -> dict[str, int]:
-    """How vocabularies of byte-level BPE spell each byte as a printable letter."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [value for value in range(256) if value not in printable]
-    return {chr(value): value for value in printable} | {chr(256 + n): value for n, value in enumerate(others)}
-
-
-def tokenizer_in(path: Path) -> Tokenizer:
-    metadata = read_metadata(path)
-    letters = bytes_of_letters()
-    tokens = [
-        bytes(letters[letter] for letter in token) if set(token) <= letters.keys() else token.encode()
-        for token in map(str, metadata["tokenizer.ggml.tokens"])
-    ]
-    return Tokenizer(tokens, end_token=int(metadata["tokenizer.ggml.eos_token_id"]))
-
-
 @pytest.fixture
 def vocabulary(smallest_model: Path, known: dict[Path, Tokenizer] = {}) -> Tokenizer:  # noqa: B006  (read once)
     if smallest_model not in known:
-        known[smallest_model] = tokenizer_in(smallest_model)
+        known[smallest_model] = Tokenizer.of_gguf(read_metadata(smallest_model))
     return known[smallest_model]
 
 

@@ -1,52 +1,25 @@
 """A grammar walked over a vocabulary.
 
-Law: after `accept_token(t)` returned True, the text of all accepted tokens is a prefix of some string of the grammar;
-`fill_mask` allows exactly the tokens that `accept_token` would accept, and an end token exactly when `is_accepting`.
+Law: after `accept_token(t)` returned True, the text of all accepted tokens is a prefix of some string of the grammar.
+`fill_mask` allows the tokens that `accept_token` would accept; where the text that must come is known, only the token
+with which the model itself would spell it, though others are accepted as well. An end token is allowed exactly where
+`is_accepting`, or where the grammar itself has it. Behind one that the grammar has not, only end tokens follow.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from wieldy.core.errors import GrammarError
+from typing_extensions import Buffer
+
+from wieldy.core.errors import GrammarError, UsageError
 from wieldy.grammar.compiled import Grammar
 from wieldy.grammar.engine import llguidance
-
-_LIMITS = {"max_items_in_row": 20_000, "step_max_items": 2_000_000, "step_lexer_fuel": 5_000_000}
-"""Ten times and more what the engine allows by itself: here nobody else waits for it."""
-
-
-class Tokenizer:
-    """A vocabulary: the bytes of every token, and which token ends an answer.
-
-    Args:
-        tokens: The bytes of token 0, 1, 2, ...; special tokens have none of their own that a text could contain.
-        end_token: The token that ends an answer; a special one.
-
-    Raises:
-        GrammarError: The end token is not in the vocabulary, or the engine is not installed.
-    """
-
-    def __init__(self, tokens: Sequence[bytes], *, end_token: int) -> None:
-        if not 0 <= end_token < len(tokens):
-            raise GrammarError(f"The end token {end_token} is not among the {len(tokens)} tokens.")
-        self.tokens = tuple(tokens)
-        self.end_token = end_token
-        engine = llguidance()
-        self._vocabulary = _Vocabulary(self.tokens, end_token)
-        self.engine: Any = engine.LLTokenizer(engine.TokenizerWrapper(self._vocabulary))
-
-    @classmethod
-    def of_bytes(cls) -> Tokenizer:
-        """One token per byte, and token 256 to end: for tests and for checking texts."""
-        return cls([*(bytes([value]) for value in range(256)), b"<|end|>"], end_token=256)
-
-    def tokenize(self, text: bytes) -> list[int] | None:
-        """Tokens that spell the text, not always those that a merging tokenizer would give; None if none do."""
-        tokens = self._vocabulary(text)
-        return tokens if b"".join(self.tokens[token] for token in tokens) == text else None
+from wieldy.grammar.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +33,8 @@ class TokenMask:
     bits: bytes
 
     def allows(self, token: int) -> bool:
-        """Whether the token may come next."""
-        return bool(self.bits[token >> 3] >> (token & 7) & 1)
+        """Whether the token may come next; one that the vocabulary has not may never."""
+        return 0 <= token < len(self.bits) * 8 and bool(self.bits[token >> 3] >> (token & 7) & 1)
 
     @property
     def allowed(self) -> list[int]:
@@ -70,20 +43,118 @@ class TokenMask:
 
 
 class Matcher:
-    """Where a text stands within a grammar."""
+    """Where a text stands within a grammar.
+
+    Cost: a grammar is compiled for a vocabulary once (`Tokenizer.started`); each further matcher is a copy.
+    """
 
     def __init__(self, grammar: Grammar, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        engine = llguidance()
-        limits = engine.LLParserLimits(**_LIMITS)
-        self._engine: Any = engine.LLMatcher(tokenizer.engine, grammar.lark, log_level=0, limits=limits)
+        self._engine: Any = tokenizer.started(grammar.lark).deep_copy()
+        self._ends = 0
+        """How many end tokens were taken that are not the grammar's own."""
         self._check()
+
+    def copy(self) -> Matcher:
+        """A matcher of its own at the same place. Cost: a few microseconds."""
+        copied = Matcher.__new__(Matcher)
+        copied._tokenizer, copied._engine, copied._ends = self._tokenizer, self._engine.deep_copy(), self._ends
+        return copied
+
+    # What may come
 
     def fill_mask(self) -> TokenMask:
         """The tokens that may come next."""
-        bits: bytes = self._engine.compute_bitmask()
-        self._check()
-        return TokenMask(bits)
+        words = bytearray(_width_bytes(self._tokenizer))
+        self._fill(memoryview(words))
+        return TokenMask(bytes(memoryview(words)[: -(-len(self._tokenizer) // 32) * 4]))
+
+    def fill_mask_into(self, row: Buffer) -> None:
+        """The row says which tokens may come next: one bit a token, least significant bit first.
+
+        Args:
+            row: Whole 32-bit words that can be written to, one behind the other: a row of a numpy array of `int32`.
+                It may have more bits than the vocabulary has tokens (they are 0, as logits are padded), or fewer.
+
+        Raises:
+            UsageError: The row cannot be written to as a whole.
+        """
+        view, width = _words(row), _width_bytes(self._tokenizer)
+        if len(view) >= width:
+            self._fill(view[:width])
+            view[width:] = bytes(len(view) - width)
+        else:
+            words = bytearray(width)
+            self._fill(memoryview(words))
+            view[:] = memoryview(words)[: len(view)]
+
+    @property
+    def forced_tokens(self) -> list[int]:
+        """The tokens that must come next, whatever the model thinks; empty where it has a choice."""
+        return [] if self._ends else list(self._engine.compute_ff_tokens())
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the text so far is complete."""
+        return bool(self._engine.is_accepting())
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the text is complete and nothing but an end token can follow."""
+        return self._ends > 0 or bool(self._engine.is_stopped())
+
+    def validate(self, tokens: Sequence[int]) -> int:
+        """How many of the tokens would be accepted one after the other; nothing changes. Cost: far below a mask's.
+
+        Raises:
+            GrammarError: The engine gave up, because the grammar is more than its limits allow.
+        """
+        taken = 0
+        if not self._ends:
+            known = tokens[: self._known(tokens)]
+            taken = int(self._engine.validate_tokens(known))
+            self._check()
+            if not self._is_complete_after(tokens[:taken]):
+                return taken
+        return taken + self._leading_ends(tokens[taken:])
+
+    @staticmethod
+    def fill_masks(matchers: Sequence[Matcher], out: Buffer) -> None:
+        """Row by row, `out` says which tokens may come next for each matcher; several are computed at once.
+
+        Args:
+            matchers: Matchers over one vocabulary.
+            out: A row of 32-bit words for each, as `fill_mask_into` takes it: a numpy array with two dimensions.
+
+        Raises:
+            UsageError: There are fewer rows than matchers, or the vocabularies differ.
+            GrammarError: The engine gave up on one of the grammars.
+        """
+        if not matchers:
+            return
+        tokenizer, width = matchers[0]._tokenizer, _width_bytes(matchers[0]._tokenizer)
+        view = memoryview(out)
+        if view.ndim != 2 or view.shape is None or view.shape[0] < len(matchers):
+            raise UsageError(f"Expected a row for each of {len(matchers)} matchers, found the shape {view.shape}.")
+        if any(matcher._tokenizer is not tokenizer for matcher in matchers):
+            raise UsageError(
+                "Matchers whose masks are filled together need the same vocabulary; fill these one by one."
+            )
+        words, rows = memoryview(bytearray(width * len(matchers))), _words(out)
+        row_bytes = len(rows) // view.shape[0]
+        running = [(matcher._engine, index) for index, matcher in enumerate(matchers) if not matcher._ends]
+        if running:
+            _executor().unsafe_compute_mask_ptr(running, _address(words), width, len(matchers))
+        for index, matcher in enumerate(matchers):
+            matcher._check()
+            filled = words[index * width : (index + 1) * width]
+            matcher._finish(filled)
+            row = rows[index * row_bytes : (index + 1) * row_bytes]
+            common = min(width, row_bytes)
+            row[:common] = filled[:common]
+            row[common:] = bytes(row_bytes - common)
+
+    # What came
 
     def accept_token(self, token: int) -> bool:
         """Whether the token was allowed; then it has been taken, otherwise nothing has changed.
@@ -91,7 +162,26 @@ class Matcher:
         Raises:
             GrammarError: The engine gave up, because the grammar is more than its limits allow.
         """
-        return self._consumed([token]) == 1
+        return self.accept_tokens([token]) == 1
+
+    def accept_tokens(self, tokens: Sequence[int]) -> int:
+        """How many of the tokens were allowed one after the other; these have been taken.
+
+        Raises:
+            GrammarError: The engine gave up, because the grammar is more than its limits allow.
+        """
+        taken = 0
+        if not self._ends:
+            known = tokens[: self._known(tokens)]
+            taken = int(self._engine.try_consume_tokens(list(known)))
+            if taken == len(tokens):
+                return taken
+            self._check()
+            if not self.is_accepting:
+                return taken
+        ends = self._leading_ends(tokens[taken:])
+        self._ends += ends
+        return taken + ends
 
     def accept_text(self, text: str) -> bool:
         """Whether the whole text was allowed; then it has been taken, otherwise nothing has changed.
@@ -102,68 +192,84 @@ class Matcher:
         tokens = self._tokenizer.tokenize(text.encode("utf-8", "surrogatepass"))
         if tokens is None:
             return False
-        taken = self._consumed(tokens)
+        taken = self.accept_tokens(tokens)
         if taken < len(tokens):
             self.rollback(taken)
         return taken == len(tokens)
 
-    def validate(self, tokens: Sequence[int]) -> int:
-        """How many of the tokens may come next, one after the other; none is taken. The last may be the end token."""
-        return int(self._engine.validate_tokens(list(tokens)))
-
-    @property
-    def is_accepting(self) -> bool:
-        """Whether the text so far is complete."""
-        return bool(self._engine.is_accepting())
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether nothing but the end may follow; then the engine takes no token at all, nor an end token."""
-        return bool(self._engine.is_stopped())
-
-    @property
-    def forced_tokens(self) -> list[int]:
-        """The tokens that must come next, whatever the model thinks; empty where it has a choice."""
-        return list(self._engine.compute_ff_tokens())
-
     def rollback(self, count: int) -> None:
-        """The last `count` tokens are as if they had never been taken."""
-        if count and not self._engine.rollback(count):
-            raise GrammarError(f"Cannot go back {count} tokens: {self._engine.get_error()}")
+        """The last `count` tokens are as if they had never been taken.
 
-    def _consumed(self, tokens: Sequence[int]) -> int:
-        taken: int = self._engine.try_consume_tokens(list(tokens))
-        if taken < len(tokens):
+        Raises:
+            GrammarError: So many were not taken.
+        """
+        ends = min(count, self._ends)
+        if count > ends and not self._engine.rollback(count - ends):
+            raise GrammarError(f"Cannot go back {count} tokens: {_first_line(self._engine.get_error())}")
+        self._ends -= ends
+
+    # The engine
+
+    def _fill(self, view: memoryview) -> None:
+        """Fills exactly the words that the engine has."""
+        if not self._ends:
+            self._engine.unsafe_compute_mask_ptr(_address(view), len(view))
             self._check()
-        return taken
+        self._finish(view)
+
+    def _finish(self, view: memoryview) -> None:
+        """Says which end tokens are allowed where the engine only said that the text may be complete."""
+        if self._ends:
+            view[:] = bytes(len(view))
+        complete = self._tokenizer.complete_token
+        if self._ends or view[complete >> 3] >> (complete & 7) & 1:
+            view[complete >> 3] &= ~(1 << (complete & 7)) & 0xFF
+            for end in self._tokenizer.end_tokens:
+                view[end >> 3] |= 1 << (end & 7)
+
+    def _known(self, tokens: Sequence[int]) -> int:
+        """How many of the first tokens the vocabulary has: of another one the engine would not recover."""
+        size = len(self._tokenizer)
+        return next((index for index, token in enumerate(tokens) if not 0 <= token < size), len(tokens))
+
+    def _leading_ends(self, tokens: Sequence[int]) -> int:
+        ends = self._tokenizer.end_tokens
+        return next((index for index, token in enumerate(tokens) if token not in ends), len(tokens))
+
+    def _is_complete_after(self, tokens: Sequence[int]) -> bool:
+        if not tokens:
+            return self.is_accepting
+        return self._engine.validate_tokens([*tokens, self._tokenizer.complete_token]) > len(tokens)
 
     def _check(self) -> None:
         if self._engine.is_error():
-            # What follows the first line is the engine's state, which says nothing to anybody else.
-            said = self._engine.get_error().partition("\n")[0]
-            raise GrammarError(f"The constraint engine gave up: {said}")
+            raise GrammarError(f"The constraint engine gave up: {_first_line(self._engine.get_error())}")
 
 
-class _Vocabulary:
-    """The shape in which llguidance takes a vocabulary: attributes, and a call that tokenizes bytes."""
+@lru_cache(maxsize=1)
+def _executor() -> Any:
+    return llguidance().LLExecutor()
 
-    def __init__(self, tokens: tuple[bytes, ...], end_token: int) -> None:
-        self.tokens = tokens
-        self.eos_token_id = end_token
-        self.bos_token_id = None
-        self.special_token_ids = [end_token]
-        self._ids = {token: index for index, token in reversed(list(enumerate(tokens))) if index != end_token}
-        self._longest = max(map(len, self._ids), default=0)
 
-    def __call__(self, text: bytes) -> list[int]:
-        """Longest match first. Bytes without a token are left out: the engine asks, and an error would abort it."""
-        ids: list[int] = []
-        start = 0
-        while start < len(text):
-            end = min(len(text), start + self._longest)
-            while end > start and text[start:end] not in self._ids:
-                end -= 1
-            if end > start:
-                ids.append(self._ids[text[start:end]])
-            start = max(end, start + 1)
-        return ids
+def _width_bytes(tokenizer: Tokenizer) -> int:
+    """The size of a mask as the engine writes it: the vocabulary and the token that it has besides."""
+    return -(-(len(tokenizer) + 1) // 32) * 4
+
+
+def _words(row: Buffer) -> memoryview:
+    view = memoryview(row)
+    if view.readonly or not view.c_contiguous or view.nbytes % 4:
+        raise UsageError("Expected a row of whole 32-bit words, one behind the other, that can be written to.")
+    return view.cast("B")
+
+
+def _address(view: memoryview) -> int:
+    return ctypes.addressof(ctypes.c_char.from_buffer(view))
+
+
+def _first_line(said: str) -> str:
+    """What follows the first line is the engine's state, which says nothing to anybody else."""
+    return said.partition("\n")[0]
+
+
+fill_masks = Matcher.fill_masks
