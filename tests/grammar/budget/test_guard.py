@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from wieldy.core.errors import BudgetError, GrammarError
 from wieldy.grammar.budget import Guard, minimum_tokens
 from wieldy.grammar.compiled import Grammar, compiled
-from wieldy.grammar.matcher import Matcher, Tokenizer
+from wieldy.grammar.matcher import Matcher
 from wieldy.grammar.shape import Json, Rules
+from wieldy.grammar.tokenizer import Tokenizer
 
 VOCABULARIES = [Tokenizer.of_bytes(), merged_tokens()]
 vocabularies = st.sampled_from(VOCABULARIES)

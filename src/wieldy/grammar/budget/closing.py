@@ -9,7 +9,8 @@ from wieldy.grammar.budget.network import network_of
 from wieldy.grammar.budget.searching import Completions
 from wieldy.grammar.budget.tracker import Standing
 from wieldy.grammar.compiled import Grammar, compiled
-from wieldy.grammar.matcher import Matcher, Tokenizer
+from wieldy.grammar.matcher import Matcher
+from wieldy.grammar.tokenizer import Tokenizer
 
 
 def closed(text: str, grammar: Grammar) -> str | None:

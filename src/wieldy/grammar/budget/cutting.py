@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 
 from wieldy.grammar.budget.parts import Piece
-from wieldy.grammar.matcher import Tokenizer
+from wieldy.grammar.tokenizer import Tokenizer
 
 _MAX_KNOWN = 20_000
 
@@ -19,12 +19,11 @@ class Cutter:
         special: Tokens that no text is made of.
     """
 
-    def __init__(self, tokens: Sequence[bytes], special: Iterable[int]) -> None:
+    def __init__(self, tokens: Sequence[bytes], special: Container[int]) -> None:
         self._ids: dict[bytes, int] = {}
-        not_text = set(special)
         lengths: dict[bytes, set[int]] = {}
         for index, token in enumerate(tokens):
-            if token and index not in not_text and token not in self._ids:
+            if token and index not in special and token not in self._ids:
                 self._ids[token] = index
                 lengths.setdefault(token[:2], set()).add(len(token))
         self._lengths = {start: sorted(found, reverse=True) for start, found in lengths.items()}
@@ -73,4 +72,4 @@ class Cutter:
 @lru_cache(maxsize=4)
 def cutter_of(tokenizer: Tokenizer) -> Cutter:
     """What cuts texts into the tokens of a vocabulary."""
-    return Cutter(tokenizer.tokens, [tokenizer.end_token])
+    return Cutter(tokenizer.tokens, tokenizer.special_ids)

@@ -15,7 +15,8 @@ from wieldy.grammar.budget.network import network_of
 from wieldy.grammar.budget.searching import Completions
 from wieldy.grammar.budget.tracker import Standing
 from wieldy.grammar.compiled import Grammar
-from wieldy.grammar.matcher import Matcher, Tokenizer, TokenMask
+from wieldy.grammar.matcher import Matcher, TokenMask
+from wieldy.grammar.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ class Guard:
             found = None if standing is None else self._completions.confirmed((token,), standing)
             if found is not None and len(found) < now.remaining:
                 return replace(self._step(token, found), standing=standing, unread=())
-        if token == self._tokenizer.end_token and self.is_accepting:
+        if token in self._tokenizer.end_tokens and self.is_accepting:
             return replace(now, witness=())
         return None
 
@@ -189,7 +190,7 @@ class Guard:
         return standing and self._standing_after(standing, token)
 
     def _standing_after(self, standing: Standing, token: int) -> Standing | None:
-        if token in self._network.special_tokens:
+        if token in self._tokenizer.special_ids:
             return standing.after_token(token)
         return standing.after(self._tokenizer.tokens[token])
 

@@ -27,11 +27,9 @@ class Network:
     Attributes:
         start: The rule that is the whole.
         states: The states of it that were reached.
-        special_tokens: The ids of the special tokens that occur in it.
     """
 
     def __init__(self, rules: Rules, special_tokens: Mapping[str, int]) -> None:
-        self.special_tokens = frozenset(special_tokens.values())
         self.states = States()
         builder = _Builder(with_single_texts(rules), special_tokens, self.states)
         self.start = Rule(partial(builder.part, builder.rules.start))

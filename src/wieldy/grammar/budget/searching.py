@@ -41,8 +41,6 @@ class Completions:
 
     def completes(self, before: tuple[int, ...], tokens: tuple[int, ...]) -> bool:
         """Whether the engine takes the tokens after some others, and then the end."""
-        if not before and not tokens and self._matcher.is_finished:
-            return True  # then the engine takes no token at all
         whole = (*before, *tokens, self._end_token)
         return self._matcher.validate(whole) == len(whole)
 
