@@ -92,7 +92,7 @@ from wieldy.core.principals import Principal
 from wieldy.core.record import Record
 
 if TYPE_CHECKING:
-    from wieldy.agent import Actions, Agent, Prompt, Strategy
+    from wieldy.agent import Actions, Agent, ForcedCalls, OutputSpec, Prompt, Strategy, extract, extract_async
     from wieldy.run.journal import MemoryJournal, PostgresJournal, SqliteJournal, open_journal, verify
     from wieldy.run.policy import (
         Allow,
@@ -144,6 +144,7 @@ __all__ = [
     "Entry",
     "FilePart",
     "ForcedArgumentsError",
+    "ForcedCalls",
     "ForcedOutputWarning",
     "GrammarError",
     "HistoryError",
@@ -172,6 +173,7 @@ __all__ = [
     "OutputDelta",
     "OutputError",
     "OutputRefused",
+    "OutputSpec",
     "ParseError",
     "PatternOutput",
     "Policy",
@@ -228,6 +230,8 @@ __all__ = [
     "allow_all",
     "ask_when_tainted",
     "careful",
+    "extract",
+    "extract_async",
     "fold",
     "open_journal",
     "repair",
@@ -239,7 +243,16 @@ __all__ = [
 # Loaded when they are first used: they bring pydantic, anyio and asyncio, which a program that only looks at records
 # (or a command line that only prints its help) does not need.
 _LOADED_ON_USE = {
-    "wieldy.agent": ("Actions", "Agent", "Prompt", "Strategy"),
+    "wieldy.agent": (
+        "Actions",
+        "Agent",
+        "ForcedCalls",
+        "OutputSpec",
+        "Prompt",
+        "Strategy",
+        "extract",
+        "extract_async",
+    ),
     "wieldy.run.journal": ("MemoryJournal", "PostgresJournal", "SqliteJournal", "open_journal", "verify"),
     "wieldy.run.policy": (
         "Allow",

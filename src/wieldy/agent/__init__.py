@@ -1,6 +1,11 @@
-"""Agents: a model, tools and rules put together into runs. Read `agent`; `parts` says what each setting means."""
+"""Agents: a model, tools and rules put together into runs.
+
+Read `agent`; `parts` says what each setting means, and `extract` is a run for the sake of one value.
+"""
 
 from wieldy.agent.agent import Agent, Prompt
-from wieldy.agent.parts import Actions, Strategy
+from wieldy.agent.extract import extract, extract_async
+from wieldy.agent.parts import Actions, ForcedCalls, Strategy
+from wieldy.run.outputs import OutputSpec
 
-__all__ = ["Actions", "Agent", "Prompt", "Strategy"]
+__all__ = ["Actions", "Agent", "ForcedCalls", "OutputSpec", "Prompt", "Strategy", "extract", "extract_async"]

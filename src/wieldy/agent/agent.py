@@ -7,23 +7,32 @@ is in the journal.
 
 from __future__ import annotations
 
-import asyncio
 import traceback
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import anyio
-
-from wieldy.agent.parts import Actions, Strategy, acting, journal_of, led, resolved
+from wieldy.agent.parts import (
+    Actions,
+    ForcedCalls,
+    Strategy,
+    acting,
+    journal_of,
+    led,
+    resolved,
+    runs_forced,
+    wanted,
+)
+from wieldy.agent.waiting import wait_for
 from wieldy.core.context import Context
-from wieldy.core.errors import RunError, UsageError
+from wieldy.core.errors import BudgetError, RunError, UsageError
 from wieldy.core.history import check_history
 from wieldy.core.limits import Limits
 from wieldy.core.messages import Message, messages_from
+from wieldy.core.outputs import Incomplete
 from wieldy.run.budget import check_limits
 from wieldy.run.consent import Consent
 from wieldy.run.events import events_of
@@ -48,14 +57,13 @@ if TYPE_CHECKING:
     from wieldy.core.json import JsonObject
     from wieldy.core.ports import Journal, Model
     from wieldy.core.principals import Principal
+    from wieldy.run.outputs import OutputSpec
 
 Prompt: TypeAlias = str | Iterable[Message | Mapping[str, Any]]
 """What a run starts from: the user's words, or a conversation as `Message`s or OpenAI-style dictionaries."""
 
 _DEFAULT_LIMITS = Limits()
 _DEFAULT_RESULTS = ResultRules()
-
-_T = TypeVar("_T")
 
 
 class Agent:
@@ -79,6 +87,10 @@ class Agent:
         actions: How the model acts: `calls` by its own tool calls, `react` and `json` in text that any chat model can
             write.
         finish: Whether the model may also end a run by a call of `finish`.
+        output: What the answer must be, and `result.output` then is: a Pydantic model, a dataclass, a TypedDict or
+            another type that JSON can carry; a JSON Schema; a list of options, an `Enum` or a `Literal`; a compiled
+            regular expression. None for any text.
+        forced_calls: Whether calls are run whose arguments the limit on output tokens decided, not the model.
         strategy: How the model is led: `guided` asks a local model one small question after the other, `native` lets
             the model say everything itself. Without one: `guided` where the model can be, else `native`.
         metadata: Recorded with each run, for the program's own use; JSON.
@@ -104,6 +116,8 @@ class Agent:
         prices: Prices | None = None,
         actions: Actions = "calls",
         finish: bool = False,
+        output: OutputSpec = None,
+        forced_calls: ForcedCalls = "refuse",
         strategy: Strategy | None = None,
         metadata: JsonObject | None = None,
     ) -> None:
@@ -125,6 +139,8 @@ class Agent:
         self._prices = PRICES if prices is None else {**PRICES, **prices}
         check_prices(self._prices)
         self._finish = finish
+        self._wanted = wanted(output)
+        self._runs_forced = runs_forced(forced_calls)
         self._metadata = metadata
 
     async def run(self, prompt: Prompt) -> RunResult:
@@ -155,7 +171,7 @@ class Agent:
             UsageError: As `run`; also where an event loop is running already.
             RunError: As `run`.
         """
-        return _wait_for("run", partial(self.run, prompt))
+        return wait_for(partial(self.run, prompt), called="run_sync", instead="agent.run")
 
     async def resume(self, run_id: str) -> RunResult:
         """The answer of a run that was stopped, crashed or waits for a decision, after whatever was left of it.
@@ -186,7 +202,7 @@ class Agent:
             UsageError: As `resume`; also where an event loop is running already.
             RunError: As `resume`.
         """
-        return _wait_for("resume", partial(self.resume, run_id))
+        return wait_for(partial(self.resume, run_id), called="resume_sync", instead="agent.resume")
 
     def pending(self, run_id: str) -> tuple[ApprovalRequest, ...]:
         """The calls that wait for a person: the run's own, in the model's order, then those of runs within it.
@@ -227,7 +243,7 @@ class Agent:
         return self._mask.text(text) if isinstance(text, str) else text  # pyright: ignore[reportUnnecessaryIsInstance]
 
     def as_tool(self, name: str, description: str) -> Tool:
-        """A tool whose call is a run of this agent; its one argument is the prompt, its result the answer.
+        """A tool whose call is a run of this agent; its one argument is the prompt, its result the answer or `output`.
 
         The nested run is recorded beside the one that started it, is kept to what is left of its limits at each
         moment, acts on behalf of the same principal, counts towards its usage as it goes, and keeps its secrets out of
@@ -248,6 +264,8 @@ class Agent:
         except RunError as error:
             conceal(error, self._mask_within(ctx).text)
             raise stopped_by(name, error) from error
+        except BudgetError as error:
+            raise RunStoppedError(f"`{name}` could not answer: {self._mask_within(ctx).text(str(error))}") from error
         except Exception as error:
             # What a tool's code raises is written down by the run around it, which does not know the secrets here.
             told = self._mask_within(ctx).text("".join(traceback.format_exception(error)))
@@ -258,8 +276,14 @@ class Agent:
             raise RunStoppedError(
                 f"`{name}` ended without an answer ({result.stop_reason}). Answer from what is known."
             )
+        if isinstance(result.output, Incomplete):
+            raise RunStoppedError(
+                f"`{name}` ended without an answer of the form that it must have ({result.stop_reason}). Answer from "
+                "what is known."
+            )
+        answer = result.text if self._wanted is None else result.output
         # What the nested run read may have shaped its answer, and what it was asked.
-        return Sourced(result.text, source=name, trust="untrusted" if result.is_tainted else "trusted")
+        return Sourced(answer, source=name, trust="untrusted" if result.is_tainted else "trusted")
 
     def _mask_within(self, ctx: Context) -> Mask:
         return Mask(together(self._secrets, together(ctx.secrets, ctx.masked)))
@@ -325,6 +349,8 @@ class Agent:
             results=self._results,
             prices=self._prices,
             finish=self._finish,
+            output=self._wanted,
+            runs_forced=self._runs_forced,
             is_tainted=is_tainted,
             metadata=self._metadata,
             run_id=new_run_id() if run_id is None else run_id,
@@ -339,17 +365,3 @@ class Agent:
             messages = (Message.system(self._instructions), *messages)
         check_history(messages)
         return messages
-
-
-def _wait_for(name: str, work: Callable[[], Awaitable[_T]]) -> _T:
-    if _is_in_event_loop():
-        raise UsageError(f"`{name}_sync` was called inside a running event loop. Use `await agent.{name}(...)` there.")
-    return anyio.run(work)
-
-
-def _is_in_event_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from wieldy.core.errors import UsageError
 from wieldy.run.guided import Guided, GuidedModel
 from wieldy.run.journal import MemoryJournal, open_journal
+from wieldy.run.outputs import OutputReader, OutputSpec, reader_of
 
 if TYPE_CHECKING:
     from wieldy.core.ports import Journal, Model
 
 Strategy: TypeAlias = Literal["guided", "native"]
 Actions: TypeAlias = Literal["calls", "react", "json", "code"]
+ForcedCalls: TypeAlias = Literal["refuse", "run"]
 
 
 def resolved(model: Model | str) -> Model:
@@ -45,6 +47,26 @@ def journal_of(journal: Journal | Path | str | None) -> Journal:
     if not callable(getattr(journal, "append", None)) or not callable(getattr(journal, "read", None)):
         raise UsageError(f"Expected `journal` to be a path, a URL or a journal, found {journal!r}.")
     return journal
+
+
+def wanted(spec: OutputSpec) -> OutputReader | None:
+    """What the answer must be; None if any text will do.
+
+    Raises:
+        UsageError: That cannot be wanted.
+    """
+    return None if spec is None else reader_of(spec)
+
+
+def runs_forced(forced_calls: ForcedCalls) -> bool:
+    """Whether calls are run whose arguments the token budget decided.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    if forced_calls not in ("refuse", "run"):
+        raise UsageError(f"Expected `forced_calls` to be 'refuse' or 'run', found {forced_calls!r}.")
+    return forced_calls == "run"
 
 
 def led(model: Model, strategy: Strategy | None, actions: Actions) -> Model:

@@ -5,7 +5,7 @@ The result of a run is the last event's record; there is no second way of learni
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import AnyCall, ToolResult
@@ -153,7 +153,8 @@ class RunResult(Record, frozen=True, kw_only=True):
     messages: tuple[Message, ...]
     waiting: tuple[ApprovalRequest, ...] = ()
     is_tainted: bool = False
-    output: object = None
+    # The program's own type, which it knows and this module does not.
+    output: Any = None
     closed_by_budget: bool = False
     forced: tuple[str, ...] = ()
 

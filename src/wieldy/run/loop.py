@@ -75,6 +75,7 @@ async def run(request: RunRequest, emit: Emit = nothing) -> RunResult:
     """
     _check(request)
     secrecy = secrecy_of(request.secrets, request.masked, request.toolset.tools)
+    _check_output(request, secrecy)
     with concealing(secrecy):
         lease = request.journal.lease(request.run_id)
         recording = Recording(
@@ -99,6 +100,7 @@ async def resume(request: RunRequest, emit: Emit = nothing) -> RunResult:
     """
     _check(request)
     secrecy = secrecy_of(request.secrets, request.masked, request.toolset.tools)
+    _check_output(request, secrecy)
     with concealing(secrecy):
         lease = request.journal.lease(request.run_id)
         try:
@@ -361,6 +363,16 @@ async def _renew(lease: Lease) -> None:
 def _release(lease: Lease) -> None:
     with suppress(JournalError):  # a lease that cannot be given back runs out; what happened before matters more
         lease.release()
+
+
+def _check_output(request: RunRequest, secrecy: Secrecy | None) -> None:
+    if request.output is None or secrecy is None:
+        return
+    output = output_to_json(request.output.output)
+    if secrecy.mask.value(output) != output:
+        raise UsageError(
+            "Expected an output that holds no secret, found one: the model would be shown it. Leave it out."
+        )
 
 
 def _check(request: RunRequest) -> None:
