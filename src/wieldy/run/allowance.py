@@ -60,6 +60,8 @@ class Allowance:
 
     def seconds(self) -> float | None:
         """How long the code of tools may take; None for as long as it takes."""
+        if self.around is None and self.own.wall_time_s is None:
+            return None
         spent = self.spent()
         return seconds_for_turn(self.limits(spent), spent)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from wieldy.core.context import charge_nobody
 from wieldy.core.limits import Usage
 from wieldy.core.ports import ModelRequest
 from wieldy.run.outputs import JsonReader, OutputDeltas
@@ -82,11 +83,12 @@ class Asking:
         if reply is None:
             return
         reply = adopt(reply, self._call_numbers())
-        cost = cost_of(self._prices, self.model.name, reply.usage) if reply.usage.cost_usd is None else None
-        if cost is not None:
+        if self._prices and reply.usage.cost_usd is None:
+            cost = cost_of(self._prices, self.model.name, reply.usage)
             reply = replace(reply, usage=replace(reply.usage, cost_usd=cost))
         self.recording.reply(reply)
-        self.charge(reply.usage + Usage(calls=len(reply.message.calls)))
+        if self.charge is not charge_nobody:
+            self.charge(reply.usage + Usage(calls=len(reply.message.calls)))
 
     def _call_numbers(self) -> CallNumbers:
         if self._numbers is None:

@@ -171,7 +171,7 @@ class Recording:
 
     def start(self, steps: Sequence[Step]) -> None:
         """The code of these calls is about to run."""
-        self.write(*(Draft(kinds.CALL_STARTED, _start_to_json(step)) for step in steps), is_intent=True)
+        self.write(*[Draft(kinds.CALL_STARTED, _start_to_json(step)) for step in steps], is_intent=True)
         for step in steps:
             self._emit(CallRunning(call=step.call, attempt=step.context.attempt))
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import math
 import operator
-from dataclasses import replace
 from threading import Lock, get_ident
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
 
 from wieldy.core.errors import UsageError
 from wieldy.core.foreign import plain, type_name

@@ -47,7 +47,10 @@ class Access(Struct, frozen=True, kw_only=True):
 
 def access_of(tool: Tool, arguments: JsonObject, *, fallback: Tool | None = None) -> Access:
     """What a call with these validated arguments touches, also if the tool's fallback has to answer it."""
-    own = Access(effect=tool.effect, reads=tool.reads_of(arguments), writes=tool.writes_of(arguments))
+    if tool.reads or tool.writes:
+        own = Access(effect=tool.effect, reads=tool.reads_of(arguments), writes=tool.writes_of(arguments))
+    else:
+        own = Access(effect=tool.effect)
     if fallback is None or own.is_exclusive:
         return own
     other = access_of(fallback, arguments)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final, NamedTuple, TypeAlias
 
@@ -57,6 +58,10 @@ class Finding(NamedTuple):
     message: str
 
 
+_bytes_from_kind: Final = lru_cache(maxsize=64)(bytes_from_name)
+"""There are few kinds, and every entry is of one."""
+
+
 def link(previous: bytes, run_id: str, sequence: int, kind: str, time: float, data: bytes) -> bytes:
     """The digest of an entry.
 
@@ -86,7 +91,7 @@ def extend(run_id: str, head: Head, drafts: Sequence[Settled], time: float) -> t
     run = bytes_from_name(run_id)
     for draft in drafts:
         kind = draft.kind
-        digest = _link(digest, run, sequence, bytes_from_name(kind), time, draft.encoded)
+        digest = _link(digest, run, sequence, _bytes_from_kind(kind), time, draft.encoded)
         rows.append((run_id, sequence, kind, time, draft.encoded, digest))
         entries.append(Entry(run_id, sequence, kind, time, draft.data, digest.hex()))
         sequence += 1

@@ -35,13 +35,20 @@ def settled(draft: Draft) -> Settled:
         JournalError: Its data is not JSON, or is nested too deeply to be read again.
     """
     kind, data = draft
-    encoded = bytes_from_data(data)
     try:
-        seen = data_from_bytes(encoded)
-    except JournalError as error:
-        raise JournalError(f"An entry holds what is not JSON, or could not be read again: {error}") from error
+        seen = _decode(_encode(data))
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
+        seen = _seen(data)
     # Keys that only Python tells apart (1 and "1") leave two members of one name, of which a reader sees the last.
     return Settled(kind, _encode(seen), seen)
+
+
+def _seen(data: JsonObject) -> JsonObject:
+    encoded = bytes_from_data(data)
+    try:
+        return data_from_bytes(encoded)
+    except JournalError as error:
+        raise JournalError(f"An entry holds what is not JSON, or could not be read again: {error}") from error
 
 
 def bytes_from_data(data: JsonObject) -> bytes:
