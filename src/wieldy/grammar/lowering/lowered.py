@@ -1,11 +1,24 @@
-"""One JSON Schema lowered: what the mask enforces of it, and who enforces the rest."""
+"""One JSON Schema lowered: what the mask enforces of it, and who enforces the rest.
+
+Laws: the lowered schema allows every value that its source allows, but for what the report names; it allows no other,
+but for keywords that the report leaves to the validator; and the report has every keyword of every subschema once.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from wieldy.core.json import JsonObject
+from wieldy.core.json import JsonObject, JsonValue
 from wieldy.grammar.enforcement import Enforcement
+from wieldy.grammar.lowering.meaning import Meaning, RefusedError
+from wieldy.grammar.lowering.notes import note
+from wieldy.grammar.lowering.printed import Printer, TooLargeError
+from wieldy.grammar.lowering.records import Goal, Origin
+from wieldy.grammar.lowering.vocabulary import ENFORCED, subschemas
+from wieldy.schema.resolve import Location, at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +27,7 @@ class Lowered:
 
     Attributes:
         schema: The lowered schema; `{}` where something is refused.
-        enforcement: One entry for every keyword of every subschema but annotations.
+        enforcement: One entry for every keyword of every subschema but annotations, in the order of the source.
     """
 
     schema: JsonObject
@@ -26,6 +39,88 @@ class Lowered:
         return tuple(entry for entry in self.enforcement if entry.by == "refused")
 
 
-def lowered(schema: JsonObject) -> Lowered:
-    """The schema as engines enforce it."""
-    return Lowered(schema=schema, enforcement=())
+def lowered(schema: JsonObject, *, without: Iterable[Origin] = ()) -> Lowered:
+    """The schema as engines enforce it, with a report of every keyword.
+
+    Args:
+        schema: JSON Schema (2020-12, or what older drafts and OpenAPI write otherwise).
+        without: Keywords that are to be left to the validator, by the place of their subschema.
+    """
+    return _lowered(json.dumps(schema), tuple(without))
+
+
+@lru_cache(maxsize=1_000)
+def _lowered(text: str, without: tuple[Origin, ...]) -> Lowered:
+    # The text is the key: equal schemas of different tools are lowered once.
+    schema: JsonObject = json.loads(text)
+    try:
+        return _of_document(schema, without)
+    except RecursionError:
+        return _refusal(schema, ((), ""), "it is nested too deeply")
+
+
+def _of_document(document: JsonObject, without: tuple[Origin, ...]) -> Lowered:
+    try:
+        meaning = Meaning(document, without)
+        root = meaning.goal((), document)
+        printer = Printer(meaning)
+        written = printer.document(root)
+    except RefusedError as error:
+        return _refusal(document, error.origin, error.reason)
+    except TooLargeError:
+        return _refusal(document, ((), ""), "its parts combine in too many ways")
+    if written is None:
+        place, keyword = _culprit(document, printer.impossible_member(root))
+        return _refusal(document, (place, keyword), "no value fits it")
+    if any("\ud800" <= character <= "\udfff" for character in json.dumps(written, ensure_ascii=False)):
+        return _refusal(document, ((), ""), "it holds half of a surrogate pair, which is no text")
+    return Lowered(schema=written, enforcement=tuple(_report(document, meaning)))
+
+
+def pointer(place: Location) -> str:
+    """The place as a JSON pointer behind a `#`: `#/$defs/Order`."""
+    return "#" + "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in place)
+
+
+def _report(document: JsonObject, meaning: Meaning) -> Iterable[Enforcement]:
+    for place, subschema in _all_subschemas(document, meaning.used):
+        for keyword in subschema:
+            if keyword not in ENFORCED:
+                continue
+            entry = Enforcement(pointer=pointer(place), keyword=keyword, by="mask")
+            if (place, keyword) in meaning.left:
+                yield replace(entry, by="validator", reason=meaning.left[place, keyword])
+            else:
+                yield replace(entry, reason=note(subschema, keyword))
+
+
+def _all_subschemas(document: JsonObject, used: Iterable[Location] = ()) -> Iterable[tuple[Location, JsonObject]]:
+    """Every subschema once: those that keywords hold, and those that references lead to elsewhere."""
+    found = dict(subschemas(document))
+    for place in used:
+        if place not in found and isinstance(at(document, place), dict):
+            found |= {inner: one for inner, one in subschemas(at(document, place), place) if inner not in found}
+    return found.items()
+
+
+def _refusal(document: JsonObject, origin: Origin, reason: str) -> Lowered:
+    """A report in which one keyword is refused and no other is enforced by a mask, since there is none."""
+    place, keyword = origin
+    refused = Enforcement(pointer=pointer(place), keyword=keyword, by="refused", reason=reason)
+    others = [
+        Enforcement(
+            pointer=pointer(inner), keyword=name, by="validator", reason="no mask is made, since one part is refused"
+        )
+        for inner, subschema in _all_subschemas(document, (place,))
+        for name in subschema
+        if name in ENFORCED and (inner, name) != origin
+    ]
+    return Lowered(schema={}, enforcement=(refused, *others))
+
+
+def _culprit(document: JsonValue, goal: Goal) -> Origin:
+    place = goal[0][0] if goal else ()
+    schema = at(document, place)
+    keywords = [keyword for keyword in schema if keyword in ENFORCED] if isinstance(schema, dict) else []
+    wanted = ("const", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "minItems", "required")
+    return place, next((keyword for keyword in wanted if keyword in keywords), keywords[0] if keywords else "")
