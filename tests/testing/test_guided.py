@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from wieldy.connect.models.local import LocalModel
 from wieldy.core.errors import UsageError
+from wieldy.core.events import TextDelta
 from wieldy.core.messages import Message
-from wieldy.core.ports import ModelRequest
+from wieldy.core.outputs import ChoiceOutput
+from wieldy.core.ports import ModelReply, ModelRequest
 from wieldy.grammar import Grammar, Matcher, Tokenizer, choice, json_schema
 from wieldy.run.guided import Completion, GuidedModel
 from wieldy.testing import ScriptedGuidedModel, spelled
@@ -183,3 +185,15 @@ async def test_it_answers_no_messages() -> None:
     events: AsyncIterator[object] = ScriptedGuidedModel().stream(ModelRequest(messages=[Message.user("Hi")]))
     with pytest.raises(UsageError, match="Use ScriptedModel"):
         await anext(events)
+
+
+async def test_an_answer_that_must_be_something_is_what_the_script_writes_and_is_held_to_it() -> None:
+    output = ChoiceOutput(options=("yes", "no"))
+    request = ModelRequest(messages=[Message.user("Well?")], output=output)
+    *deltas, reply = [event async for event in ScriptedGuidedModel(written=["yes"]).stream(request)]
+    assert isinstance(reply, ModelReply)
+    assert (reply.message.text, reply.held, reply.finish) == ("yes", True, "stop")
+    assert [delta.text for delta in deltas if isinstance(delta, TextDelta)] == ["yes"]
+    with pytest.raises(UsageError, match="which the output does not allow"):
+        async for _ in ScriptedGuidedModel(written=["perhaps"]).stream(request):
+            pass

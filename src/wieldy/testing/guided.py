@@ -10,17 +10,21 @@ than were asked for. Deliberately not here: answering messages (`ScriptedModel`)
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Generic, Self, TypeAlias, TypeVar
 
 from wieldy.core.errors import UsageError
+from wieldy.core.events import TextDelta
 from wieldy.core.limits import Usage
 from wieldy.core.messages import Message
-from wieldy.core.ports import ModelEvent, ModelRequest
+from wieldy.core.outputs import Incomplete
+from wieldy.core.ports import ModelEvent, ModelReply, ModelRequest
 from wieldy.grammar import Grammar, Matcher, Tokenizer
 from wieldy.run.guided.port import Completion, Weighed, Written
+from wieldy.run.outputs import reader_of
 
 SURE: Final = -0.01
 """The log-probability of tokens of which nothing else is said."""
@@ -123,13 +127,25 @@ class ScriptedGuidedModel:
         self._answers.check_empty()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Nothing: a run that lets this model speak for itself is not guided.
+        """What the script writes next, as an answer that is held to what it must be.
 
         Raises:
-            UsageError: Always.
+            UsageError: No output is wanted, so that it is not `Guided` that asks; or the script writes nothing more, or
+                what the output does not allow.
         """
-        raise UsageError("A ScriptedGuidedModel answers the questions of `Guided`, no messages. Use ScriptedModel.")
-        yield  # what makes this a stream
+        if request.output is None or request.tools:
+            raise UsageError("A ScriptedGuidedModel answers the questions of `Guided`, no messages. Use ScriptedModel.")
+        prompt = await self.chat_prompt(request.messages)
+        most = sys.maxsize if request.max_output_tokens is None else request.max_output_tokens
+        async for event in self.write(prompt, max_tokens=most):
+            if isinstance(event, str):
+                yield TextDelta(text=event)
+                continue
+            refused = reader_of(request.output).read(event.text)
+            if isinstance(refused, Incomplete) and event.finish == "stop":
+                raise UsageError(f"The script writes {event.text!r}, which the output does not allow: {refused.error}")
+            message = Message.assistant(event.text)
+            yield ModelReply(message=message, usage=event.usage, finish=event.finish, held=True)
 
     async def chat_prompt(self, messages: Sequence[Message], *, begun: str = "") -> str:
         """The messages in a format of this model's own, which has no control tokens."""

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wieldy import Agent, Limits, ToolError
+from wieldy import Agent, Incomplete, Limits, ToolError
 from wieldy.core.calls import ToolCall, ToolChoice, ToolDefinition, ToolResult
 from wieldy.core.errors import ProviderError
 from wieldy.core.events import TextDelta
@@ -413,6 +413,32 @@ def test_a_run_that_reaches_its_limit_answers_without_another_call() -> None:
     with ScriptedGuidedModel(weighed=[table(weather=-0.1, answer=-9.0)], written=[IN_ROME + END, "Enough."]) as model:
         result = Agent(model, [weather], limits=Limits(turns=1)).run_sync("How warm is it in Rome?")
     assert (result.text, result.stop_reason) == ("Enough.", "turn_limit")
+
+
+def test_an_answer_that_must_be_something_is_left_to_the_model_that_can_hold_itself_to_it() -> None:
+    with ScriptedGuidedModel(
+        weighed=[table(weather=-0.1, answer=-6.0), table(weather=-7.0, answer=-0.1)],
+        written=[IN_ROME + END, '{"degrees": 21}'],
+    ) as model:
+        agent = Agent(model, [weather], output={"required": ["degrees"]}, limits=Limits(output_tokens=80))
+        result = agent.run_sync("How warm is it in Rome?")
+    assert (result.output, result.stop_reason) == ({"degrees": 21}, "answered")
+    assert result.usage.requests == len(model.questions)
+    assert result.usage.output_tokens <= 80
+    question = model.questions[-1]
+    assert "one short sentence" not in question.prompt
+    assert '"temperature_c"' in question.prompt
+    (reply,) = [entry.data for entry in agent.journal.read(result.run_id) if entry.data.get("held")]
+    assert reply["finish"] == "stop"
+
+
+@pytest.mark.parametrize("limit", [1, 3, 7])
+def test_an_answer_that_must_be_something_has_what_is_left_of_the_limit(limit: int) -> None:
+    model = ScriptedGuidedModel(written=['{"degrees": 21}'])
+    result = Agent(model, output={"required": ["degrees"]}, limits=Limits(output_tokens=limit)).run_sync("Hm?")
+    assert model.questions[0].max_tokens == limit
+    assert isinstance(result.output, Incomplete)
+    assert result.stop_reason == "output_token_limit"
 
 
 def test_a_number_beyond_all_bounds_ends_no_run() -> None:

@@ -13,6 +13,7 @@ from wieldy.core.calls import InvalidToolCall, ToolCall, ToolChoice, ToolDefinit
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject
 from wieldy.core.messages import Message
+from wieldy.core.outputs import Output, in_words
 from wieldy.formats.format import ChatFormat
 from wieldy.schema import CompiledSchema, example
 
@@ -20,8 +21,21 @@ _ANSWER: Final = "your answer to the user"
 _ANY_CALL: Final = ToolCall(id="", name="name_of_the_tool", arguments={"name_of_the_argument": "value"})
 
 
-def demand_of(choice: ToolChoice, chat_format: ChatFormat) -> str:
-    """What the reply must be; empty where the model may choose."""
+def demand_of(choice: ToolChoice, chat_format: ChatFormat, output: Output | None = None) -> str:
+    """What the reply must be; empty where the model may choose.
+
+    Args:
+        choice: Whether it may call.
+        chat_format: The form of calls and answers.
+        output: What an answer must be; None for any text.
+    """
+    said = _demand(choice, chat_format)
+    if output is None or choice.mode in ("required", "tool"):
+        return said
+    return "\n\n".join(filter(None, (said, in_words(output))))
+
+
+def _demand(choice: ToolChoice, chat_format: ChatFormat) -> str:
     match choice.mode:
         case "none":
             form = _answer_form(chat_format)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, cast
 
@@ -66,16 +67,22 @@ class TextActions:
         if isinstance(self._model, AbstractAsyncContextManager):
             await self._model.__aexit__(kind, error, trace)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Text, thoughts and calls as they are written, then the reply.
 
         Raises:
             ModelError: The model could not answer.
             UsageError: A call in the history cannot be written as JSON.
         """
+        if request.output is None or request.tools:
+            return self._read(request)
+        # Without tools there is no form around what the answer must be, and the model inside may be held to it.
+        return self._said(replace(request, messages=Retelling(self._format).told(request.messages)))
+
+    async def _read(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         reading = self._reading(request)
         reply: ModelReply | None = None
-        async with aclosing(self._said(request)) as events:
+        async with aclosing(self._said(self._asked(request))) as events:
             async for event in events:
                 if isinstance(event, ModelReply):
                     reply = event
@@ -99,7 +106,7 @@ class TextActions:
 
     async def _said(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """What the model inside says; its stream is closed with this one, by the task that runs it."""
-        events = self._model.stream(self._asked(request))
+        events = self._model.stream(request)
         try:
             async for event in events:
                 yield event
@@ -109,7 +116,7 @@ class TextActions:
 
     def _asked(self, request: ModelRequest) -> ModelRequest:
         """The request in plain messages, without tools."""
-        demand = demand_of(request.tool_choice, self._format) if request.tools else ""
+        demand = demand_of(request.tool_choice, self._format, request.output) if request.tools else ""
         told = Retelling(self._format, request.tools).told(request.messages, demand=demand)
         # A model that begins to write a result itself has nothing more to say.
         mark = result_mark(self._format)

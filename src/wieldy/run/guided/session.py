@@ -93,6 +93,7 @@ def arithmetic(expression: str): ...
 """
 
 _ANSWER_RULE: Final = "Answer the user's request in one short sentence, from the tool results only."
+_OUTPUT_RULE: Final = "Answer from the tool results only."
 _CHAT_RULE: Final = "Answer the user briefly. If you lack the facts for an answer, say so; never invent them."
 
 
@@ -130,6 +131,7 @@ class Session:
         earlier: The conversation before the current request, without its calls.
         request: What the user wants now.
         steps: What was done about it so far.
+        wants_output: Whether the answer must be something; the model is told what where it is held to it.
     """
 
     instructions: str
@@ -137,6 +139,7 @@ class Session:
     request: str
     tools: tuple[ToolDefinition, ...]
     steps: tuple[Step, ...]
+    wants_output: bool = False
 
     @classmethod
     def of(cls, request: ModelRequest) -> Session:
@@ -150,6 +153,7 @@ class Session:
             request=messages[last].text if last >= 0 else "",
             tools=tuple(request.tools),
             steps=tuple(_steps(messages[last + 1 :])),
+            wants_output=request.output is not None,
         )
 
     @property
@@ -183,11 +187,17 @@ class Session:
     @property
     def question(self) -> list[Message]:
         """What the model reads before it writes its answer."""
-        rule = _ANSWER_RULE if self.steps else _CHAT_RULE
-        system = Message.system(f"{self.instructions}\n\n{rule}" if self.instructions else rule)
+        rules = [*([self.instructions] if self.instructions else []), *self._answer_rules]
+        system = [Message.system("\n\n".join(rules))] if rules else []
         results = "\n".join(f"{step.line} -> {step.output}" for step in self.steps)
         asked = f"{self.request}\n\nTool results:\n{results}" if results else self.request
-        return [system, *self.earlier, Message.user(asked)]
+        return [*system, *self.earlier, Message.user(asked)]
+
+    @property
+    def _answer_rules(self) -> tuple[str, ...]:
+        if self.wants_output:
+            return (_OUTPUT_RULE,) if self.steps else ()
+        return (_ANSWER_RULE if self.steps else _CHAT_RULE,)
 
     @property
     def conversation(self) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Final, cast
 
@@ -24,6 +24,7 @@ from wieldy.core.events import TextDelta
 from wieldy.core.json import JsonObject
 from wieldy.core.limits import Usage
 from wieldy.core.messages import Message
+from wieldy.core.outputs import Output
 from wieldy.core.ports import ModelEvent, ModelReply, ModelRequest
 from wieldy.grammar import Grammar, json_schema
 from wieldy.run.guided.grounding import choices_of, confidence, invented
@@ -96,6 +97,10 @@ class Guided:
         if call is not None:
             yield ModelReply(message=Message.assistant(calls=[call]), usage=meter.usage)
             return
+        if request.output is not None:
+            async for event in self._output(session, request.output, meter):
+                yield event
+            return
         text, finish = "", "stop"
         async for event in self._model.write(
             await self._model.chat_prompt(session.question), max_tokens=meter.allow(_MOST_ANSWER_TOKENS)
@@ -106,6 +111,16 @@ class Guided:
             else:
                 yield TextDelta(text=event)
         yield ModelReply(message=Message.assistant(text), usage=meter.usage, finish=finish)
+
+    async def _output(self, session: Session, output: Output, meter: _Meter) -> AsyncIterator[ModelEvent]:
+        """The answer, which the model itself holds to what it must be: it knows how, and what fits into the limit."""
+        question = ModelRequest(messages=session.question, output=output, max_output_tokens=meter.left)
+        async for event in self._model.stream(question):
+            if isinstance(event, ModelReply):
+                meter.add(event.usage)
+                yield replace(event, usage=meter.usage)
+            else:
+                yield event
 
     async def lead(self, request: ModelRequest) -> float:
         """How far the call that would be made leads the answer, in nats; what `call_margin` is compared with.
@@ -247,8 +262,12 @@ class _Meter:
     def add(self, usage: Usage) -> None:
         self.usage += usage
 
+    @property
+    def left(self) -> int | None:
+        return None if self._limit is None else max(1, self._limit - self.usage.output_tokens)
+
     def allow(self, tokens: int) -> int:
-        return tokens if self._limit is None else max(1, min(tokens, self._limit - self.usage.output_tokens))
+        return tokens if self.left is None else min(tokens, self.left)
 
 
 def _is_copied(arguments: JsonObject, tool: ToolDefinition, conversation: str) -> bool:

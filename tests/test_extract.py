@@ -1,0 +1,149 @@
+"""One value out of a text: typed, within its limits, or an error that says what there is instead."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Literal
+
+import pytest
+
+import wieldy
+from wieldy import (
+    BudgetError,
+    ForcedOutputWarning,
+    ImagePart,
+    Incomplete,
+    JsonOutput,
+    Limits,
+    Message,
+    ModelReply,
+    ModelRequest,
+    OutputError,
+    TextPart,
+    UsageError,
+)
+from wieldy.core.ports import ModelEvent
+from wieldy.testing import ScriptedModel, text
+
+
+@dataclass
+class Point:
+    x: int
+    y: int = 0
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Forced:
+    """A model whose answer the budget closed."""
+
+    name = "forced"
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        async for event in ScriptedModel([[text('{"x": 1, "y": 0}')]]).stream(request):
+            if isinstance(event, ModelReply):
+                yield replace(event, finish="closed_by_budget", forced=("/y",), held=True)
+            else:
+                yield event
+
+
+class TooSmall:
+    """A model that can do nothing with so few tokens."""
+
+    name = "too small"
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        assert request.max_output_tokens is not None
+        raise BudgetError("At least 9 tokens are needed.", minimum=9, budget=request.max_output_tokens)
+        yield
+
+
+@pytest.mark.parametrize(
+    ("spec", "answer", "value"),
+    [
+        (Point, '{"x": 1}', Point(1)),
+        (list[Point], '[{"x": 1}]', [Point(1)]),
+        ({"type": "integer"}, "7", 7),
+        (["a", "b"], "b", "b"),
+        (Literal["a", 2], "2", 2),
+        (Colour, "red", Colour.RED),
+        (re.compile("[a-c]+"), "abc", "abc"),
+    ],
+)
+def test_the_value_is_what_was_wanted(spec: object, answer: str, value: object) -> None:
+    with ScriptedModel([[text(answer)]]) as model:
+        found = wieldy.extract("What is it?", spec, model=model, instructions="Be exact.")
+
+    assert (found, type(found)) == (value, type(value))
+    assert [message.role for message in model.requests[0].messages] == ["system", "user"]
+
+
+def test_a_conversation_and_images_are_prompts_too() -> None:
+    picture = Message(role="user", parts=(TextPart(text="What is this?"), ImagePart(url="data:image/png;base64,AA==")))
+    with ScriptedModel([[text('{"x": 1}')]]) as model:
+        assert wieldy.extract([picture], Point, model=model) == Point(1)
+
+    assert tuple(model.requests[0].messages) == (picture,)
+    assert isinstance(model.requests[0].output, JsonOutput)
+
+
+def test_an_answer_that_never_fits_is_an_error_that_has_it() -> None:
+    journal = wieldy.MemoryJournal()
+    model = ScriptedModel(lambda messages: [text('{"y": 1}')])
+
+    with pytest.raises(OutputError, match="`x` is missing") as caught:
+        wieldy.extract("?", Point, model=model, limits=Limits(corrections=1), journal=journal)
+
+    error = caught.value
+    assert error.incomplete == Incomplete(text='{"y": 1}', error=error.incomplete.error, partial={"y": 1})
+    assert list(journal.run_ids()) == [error.run_id]
+    assert len(model.requests) == 2
+
+
+def test_what_the_budget_decided_is_given_with_a_warning_that_names_it() -> None:
+    with pytest.warns(ForcedOutputWarning, match="/y") as caught:
+        assert wieldy.extract("?", Point, model=Forced()) == Point(1)
+
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_what_nothing_was_forced_in_brings_no_warning() -> None:
+    with ScriptedModel([[text('{"x": 1}')]]) as model, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        wieldy.extract("?", Point, model=model)
+
+
+def test_too_small_a_budget_is_an_error_of_use_that_says_what_would_do() -> None:
+    with pytest.raises(UsageError) as caught:
+        wieldy.extract("?", Point, model=TooSmall(), limits=Limits(output_tokens=8))
+
+    assert isinstance(caught.value, BudgetError)
+    assert (caught.value.minimum, caught.value.budget) == (9, 8)
+
+
+@pytest.mark.anyio
+async def test_inside_an_event_loop_there_is_another_name_for_it() -> None:
+    with pytest.raises(UsageError, match="extract_async"):
+        wieldy.extract("?", Point, model=ScriptedModel([]))
+    with ScriptedModel([[text('{"x": 1}')]]) as model:
+        assert await wieldy.extract_async("?", Point, model=model) == Point(1)
+
+
+@pytest.mark.anyio
+async def test_a_warning_in_an_event_loop_is_about_the_line_that_asked() -> None:
+    with pytest.warns(ForcedOutputWarning) as caught:
+        await wieldy.extract_async("?", Point, model=Forced())
+
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_what_is_no_prompt_and_no_output_is_refused() -> None:
+    for prompt, spec in (("", Point), ([], Point), (7, Point), ("?", None), ("?", "Point")):
+        with pytest.raises(UsageError):
+            wieldy.extract(prompt, spec, model=ScriptedModel([]))  # type: ignore[arg-type]
