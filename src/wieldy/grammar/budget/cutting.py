@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
 
-from wieldy.grammar.budget.parts import Piece
+from wieldy.grammar.budget.parts import Piece, joined
 from wieldy.grammar.tokenizer import Tokenizer
 
 _MAX_KNOWN = 20_000
@@ -32,8 +32,8 @@ class Cutter:
     def cut(self, pieces: Iterable[Piece]) -> tuple[int, ...] | None:
         """The fewest tokens that spell the pieces; None if the vocabulary cannot spell them."""
         found: list[int] = []
-        for piece in pieces:
-            tokens = self._cut(piece) if isinstance(piece, bytes) else (piece,)
+        for piece in joined(piece for piece in pieces if piece is not None):
+            tokens = self._cut(piece) if isinstance(piece, bytes) else piece if piece is None else (piece,)
             if tokens is None:
                 return None
             found += tokens

@@ -104,7 +104,7 @@ class Meeting:
                     longer = text + bytes([byte])
                     places[longer] = following
                     heappush(waiting, (len(longer) + _estimate(following), longer))
-        return b"".join(piece for piece in start[0][0].spelled()[0] if isinstance(piece, bytes))
+        return b"".join(piece for piece in start[0][0].spelled() if isinstance(piece, bytes))
 
 
 def _estimate(place: _Place) -> int:

@@ -13,8 +13,8 @@ from typing import Protocol, TypeAlias
 
 from typing_extensions import override
 
-Piece: TypeAlias = bytes | int
-"""Some bytes, or a special token by its id."""
+Piece: TypeAlias = bytes | int | None
+"""Some bytes, a special token by its id, or None: here a text of the model's own begins that may be empty."""
 
 Range: TypeAlias = tuple[int, int]
 """The bytes from the first to the last, both included."""
@@ -353,10 +353,9 @@ def _inner_first(root: Part) -> Iterator[Part]:
             waiting += ((inner, False) for inner in part.inner())
 
 
-def spelled(part: Part) -> tuple[list[Piece], int]:
-    """The cheapest text of a part that can be written, and how many free texts are in it."""
+def spelled(part: Part) -> list[Piece]:
+    """The cheapest text of a part that can be written."""
     pieces: list[Piece] = []
-    free_texts = 0
     waiting = [part]
     while waiting:
         match waiting.pop():
@@ -371,10 +370,27 @@ def spelled(part: Part) -> tuple[list[Piece], int]:
             case Repetition(part=inner, least=least):
                 waiting += [inner] * least
             case FreeText(part=inner):
-                free_texts += 1
+                pieces.append(None)
                 waiting.append(inner)
             case Call(rule=rule):
                 waiting.append(rule.part)
             case _:
                 raise AssertionError("A part without a text was chosen.")
-    return pieces, free_texts
+    return pieces
+
+
+def joined(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """The same pieces with neighbouring bytes in one."""
+    found: list[Piece] = []
+    run: list[bytes] = []
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            run.append(piece)
+            continue
+        if text := b"".join(run):
+            found.append(text)
+        run.clear()
+        found.append(piece)
+    if text := b"".join(run):
+        found.append(text)
+    return tuple(found)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 from wieldy.grammar.budget.cutting import Cutter
-from wieldy.grammar.budget.parts import Piece
-from wieldy.grammar.budget.states import joined
+from wieldy.grammar.budget.parts import Piece, joined
 from wieldy.grammar.budget.tracker import Standing
 from wieldy.grammar.matcher import Matcher
 
@@ -34,7 +33,7 @@ class Completions:
 
     def confirmed(self, before: tuple[int, ...], standing: Standing) -> tuple[int, ...] | None:
         """Tokens that complete the text after some more tokens; None if none were found."""
-        tokens = self._cutter.cut(standing.completion()[0])
+        tokens = self._cutter.cut(standing.completion())
         if tokens is not None and self.completes(before, tokens):
             return tokens
         return self._searched(before, standing)
@@ -54,7 +53,7 @@ class Completions:
             tokens = self._cutter.cut(written)
             if tokens is None or self._matcher.validate((*before, *tokens)) < len(before) + len(tokens):
                 continue
-            whole = self._cutter.cut(joined((*written, *standing.completion()[0])))
+            whole = self._cutter.cut(joined((*written, *standing.completion())))
             if whole is not None and self.completes(before, whole):
                 return whole
             size = sum(len(piece) if isinstance(piece, bytes) else 1 for piece in written)

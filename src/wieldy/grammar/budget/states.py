@@ -8,7 +8,6 @@ first reached and kept: the text of a string goes round in one state however lon
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
 
 from wieldy.grammar.budget.parts import (
     IMPOSSIBLE,
@@ -23,6 +22,7 @@ from wieldy.grammar.budget.parts import (
     Repetition,
     Rule,
     SpecialToken,
+    joined,
     spelled,
 )
 
@@ -40,17 +40,14 @@ class Rest:
         self.part, self.following = part, following
         self.cost = part.cost + (following.cost if following else 0)
 
-    def spelled(self) -> tuple[list[Piece], int]:
-        """The cheapest text of it, and how many free texts are in it."""
+    def spelled(self) -> list[Piece]:
+        """The cheapest text of it."""
         pieces: list[Piece] = []
-        free_texts = 0
         rest: Rest | None = self
         while rest is not None:
-            more, free = spelled(rest.part)
-            pieces += more
-            free_texts += free
+            pieces += spelled(rest.part)
             rest = rest.following
-        return pieces, free_texts
+        return pieces
 
 
 class State:
@@ -58,42 +55,52 @@ class State:
 
     Attributes:
         cost: The fewest bytes to the end of the rule.
-        leaves: What may come next, as leaves with what follows them.
-        tokens: The special tokens that may come next.
-        calls: The rules that may begin here, each with where to go on after it.
+        leaves: The bytes that may come next, as leaves with what follows them.
         may_end: Whether the rule may be over.
     """
 
-    __slots__ = ("_after", "_best", "_spelled", "_states", "calls", "cost", "leaves", "may_end", "tokens")
+    __slots__ = ("_after", "_best", "_calls", "_opened", "_spelled", "_states", "_tokens", "cost", "leaves", "may_end")
 
     def __init__(self, states: States, rests: Iterable[Rest]) -> None:
         self._states = states
         self._best = min(rests, key=lambda rest: rest.cost)
-        self._spelled: tuple[tuple[Piece, ...], int] | None = None
         self.cost = self._best.cost
+        self._opened = _Opened(states, rests)
+        self.leaves = self._opened.leaves
+        self.may_end = self._opened.may_end
+        self._spelled: tuple[Piece, ...] | None = None
         self._after: dict[int, State | None] = {}
-        opened = _Opened(states)
-        opened.open(rests)
-        self.leaves = opened.leaves
-        self.may_end = opened.may_end
-        self.tokens = {token: states.state(found) for token, found in opened.tokens.items()}
-        self.calls = [(rule, states.state(found)) for rule, found in opened.calls.items()]
+        self._tokens: dict[int, State] | None = None
+        self._calls: list[tuple[Rule, State]] | None = None
+
+    @property
+    def tokens(self) -> dict[int, State]:
+        """The special tokens that may come next, with where the text stands after them."""
+        if self._tokens is None:
+            self._tokens = {token: self._states.state(rests) for token, rests in self._opened.tokens.items()}
+        return self._tokens
+
+    @property
+    def calls(self) -> list[tuple[Rule, State]]:
+        """The rules that may begin here, each with where to go on after it."""
+        if self._calls is None:
+            self._calls = [(rule, self._states.state(rests)) for rule, rests in self._opened.calls.items()]
+        return self._calls
 
     @property
     def is_plain(self) -> bool:
         """Whether there is nothing to do here but to wait for the next byte."""
-        return not self.calls and not self.may_end
+        return not self._opened.calls and not self.may_end
 
     @property
     def is_end(self) -> bool:
         """Whether the rule is over and cannot go on."""
-        return self.may_end and not self.leaves and not self.tokens and not self.calls
+        return self.may_end and not self.leaves and not self._opened.tokens and not self._opened.calls
 
-    def spelled(self) -> tuple[tuple[Piece, ...], int]:
-        """The cheapest way to the end of the rule, and how many free texts are in it."""
+    def spelled(self) -> tuple[Piece, ...]:
+        """The cheapest way to the end of the rule."""
         if self._spelled is None:
-            pieces, free_texts = self._best.spelled()
-            self._spelled = (joined(pieces), free_texts)
+            self._spelled = joined(self._best.spelled())
         return self._spelled
 
     def after(self, byte: int) -> State | None:
@@ -153,14 +160,12 @@ _END = Empty()
 class _Opened:
     """What may come next, with everything opened that is not itself a byte, a token or a call."""
 
-    def __init__(self, states: States) -> None:
+    def __init__(self, states: States, rests: Iterable[Rest]) -> None:
         self._states = states
         self.leaves: list[tuple[Leaf, Rest]] = []
         self.tokens: dict[int, list[Rest]] = {}
         self.calls: dict[Rule, list[Rest]] = {}
         self.may_end = False
-
-    def open(self, rests: Iterable[Rest]) -> None:
         waiting = list(rests)
         seen = set(waiting)
         while waiting:
@@ -202,19 +207,3 @@ class _Opened:
         make = self._states.rest
         again = () if part.most == 0 else (make(part.part, make(part.following, following)),)
         return again if part.least else (*again, following)
-
-
-def joined(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
-    """The same pieces with neighbouring bytes in one."""
-    found: list[Piece] = []
-    run: list[bytes] = []
-    for piece in chain(pieces, [None]):
-        if isinstance(piece, bytes):
-            run.append(piece)
-            continue
-        if text := b"".join(run):
-            found.append(text)
-        run.clear()
-        if piece is not None:
-            found.append(piece)
-    return tuple(found)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from wieldy.grammar.budget.parts import IMPOSSIBLE, Piece, Rule
-from wieldy.grammar.budget.states import State, States, joined
+from wieldy.grammar.budget.parts import IMPOSSIBLE, Piece, Rule, joined
+from wieldy.grammar.budget.states import State, States
 
 
 class Frame:
@@ -30,7 +30,7 @@ class Frame:
         self.has_ended = False
         self.cost = 0 if is_bottom else IMPOSSIBLE
         self._best: tuple[State, Frame] | None = None
-        self._rest: tuple[tuple[Piece, ...], int] | None = None
+        self._rest: tuple[Piece, ...] | None = None
 
     def measured(self) -> bool:
         """Whether its cost fell, from what is known of the frames below."""
@@ -41,17 +41,15 @@ class Frame:
                 self._best = (state, below)
         return self.cost < cost_before
 
-    def spelled(self) -> tuple[tuple[Piece, ...], int]:
-        """The cheapest way from the end of the rule to the end of the text, and how many free texts are in it."""
+    def spelled(self) -> tuple[Piece, ...]:
+        """The cheapest way from the end of the rule to the end of the text."""
         if self._rest is None:
-            pieces, free_texts = list[Piece](), 0
+            pieces = list[Piece]()
             frame = self
             while frame._best is not None:
                 state, frame = frame._best
-                more, free = state.spelled()
-                pieces += more
-                free_texts += free
-            self._rest = (joined(pieces), free_texts)
+                pieces += state.spelled()
+            self._rest = joined(pieces)
         return self._rest
 
 
@@ -69,7 +67,8 @@ class Standing:
         self._states = states
         self._position = position
         self._heads, self.is_complete = _closed(states, heads, position)
-        self.cost = 0 if self.is_complete else min(state.cost + frame.cost for state, frame in self._heads)
+        costs = (state.cost + frame.cost for state, frame in self._heads)
+        self.cost = 0 if self.is_complete else min(costs, default=IMPOSSIBLE)
 
     @classmethod
     def at_start(cls, states: States, start: Rule) -> Standing:
@@ -81,31 +80,27 @@ class Standing:
         heads = self._heads
         position = self._position
         is_open = True
-        standing = self
         for byte in text:
             if not is_open:
-                standing = Standing(self._states, heads, position)
-                heads = standing._heads
+                heads = _closed(self._states, heads, position)[0]
             heads = [(state, frame) for before, frame in heads if (state := before.after(byte)) is not None]
             if not heads:
                 return None
             position += 1
             is_open = all(state.is_plain for state, _ in heads)
-        return Standing(self._states, heads, position) if text else standing
+        return Standing(self._states, heads, position)
 
     def after_token(self, token: int) -> Standing | None:
         """Where the text stands after a special token; None if it may not come."""
         heads = [(before.tokens[token], frame) for before, frame in self._heads if token in before.tokens]
         return Standing(self._states, heads, self._position + 1) if heads else None
 
-    def completion(self) -> tuple[tuple[Piece, ...], int]:
-        """The fewest bytes and special tokens that complete the text, and how many free texts are among them."""
+    def completion(self) -> tuple[Piece, ...]:
+        """The fewest bytes and special tokens that complete the text."""
         if self.is_complete:
-            return (), 0
+            return ()
         state, frame = min(self._heads, key=lambda head: head[0].cost + head[1].cost)
-        pieces, free = state.spelled()
-        more, more_free = frame.spelled()
-        return joined((*pieces, *more)), free + more_free
+        return joined((*state.spelled(), *frame.spelled()))
 
     def next_bytes(self) -> Iterator[tuple[int, Standing]]:
         """A byte of every kind that may come next, with where the text stands after it."""
