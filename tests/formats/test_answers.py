@@ -108,3 +108,16 @@ def test_an_answer_may_be_one_of_a_few_texts(name: str) -> None:
 
     assert allows(grammar, chat.render_reply(Message.assistant("no"), prompt=""))
     assert not allows(grammar, chat.render_reply(Message.assistant("maybe"), prompt=""))
+
+
+@every_format
+def test_where_there_may_be_no_text_beside_calls_there_is_none(name: str) -> None:
+    chat = get(name)
+    required = ToolChoice(mode="required")
+    alone, beside = (chat.grammar(TOOLS, prompt="", tool_choice=required, has_text=has) for has in (False, True))
+
+    calling = chat.render_reply(Message.assistant(calls=[CALL]), TOOLS, prompt="")
+    assert allows(alone, calling)
+    said = chat.render_reply(Message.assistant("I look.", calls=[CALL]), TOOLS, prompt="")
+    assert not allows(alone, said)
+    assert allows(beside, calling)

@@ -194,6 +194,7 @@ class ChatFormat:
         prompt: str | None = None,
         special_tokens: Mapping[str, int] | None = None,
         answer: Shape | None = None,
+        has_text: bool = True,
     ) -> Grammar:
         """A constraint that lets a model write only what the parser reads, calls of these tools included.
 
@@ -204,6 +205,7 @@ class ChatFormat:
             prompt: What the model was given, or its end.
             special_tokens: Special tokens of the vocabulary that stand in marks, with their ids.
             answer: What the text of a reply without calls must be; None for any text.
+            has_text: Whether there may be text beside calls.
 
         Raises:
             UsageError: The tool that must be called is not on offer.
@@ -212,7 +214,9 @@ class ChatFormat:
         # Compiling grammars needs the optional engine, which parsing does not.
         from wieldy.grammar.compiled import compiled  # noqa: PLC0415
 
-        rules = self.rules(tools, tool_choice=tool_choice, at_most=at_most, prompt=prompt, answer=answer)
+        rules = self.rules(
+            tools, tool_choice=tool_choice, at_most=at_most, prompt=prompt, answer=answer, has_text=has_text
+        )
         return compiled(rules, special_tokens=special_tokens)
 
     def rules(
@@ -223,6 +227,7 @@ class ChatFormat:
         at_most: int | None = None,
         prompt: str | None = None,
         answer: Shape | None = None,
+        has_text: bool = True,
     ) -> Rules:
         """What `grammar` compiles, for other notations.
 
@@ -240,7 +245,8 @@ class ChatFormat:
         if calls == "required" and not definitions:
             raise UsageError("A call is required, but there is no tool to call.")
         named: dict[str, Shape] = {}
-        choice = Choice(calls=calls, at_most=at_most, ends=tuple(self.turns.reply_end), answer=answer)
+        ends = tuple(self.turns.reply_end)
+        choice = Choice(calls=calls, at_most=at_most, ends=ends, answer=answer, has_text=has_text)
         start = self.wire.shape(definitions, choice, named, self.wire.start(prompt))
         return Rules(start=start, named=named)
 

@@ -104,7 +104,8 @@ class HarmonyWire:
         preambles = Repeated(InOrder((said["preamble"], *next_message)))
         ends: list[Shape] = []
         if choice.calls != "none" and tools:
-            ends.append(InOrder((preambles, self._calls(tools, rules, choice.at_most))))
+            calls = self._calls(tools, rules, choice.at_most)
+            ends.append(InOrder((preambles, calls)) if choice.has_text else calls)
         if choice.calls != "required":
             # A preamble is text for the reader too, so none stands before an answer that must be something.
             ends.append(InOrder((preambles, said["answer"])) if choice.answer is None else said["answer"])

@@ -78,7 +78,9 @@ class LabelledWire:
         answered = InOrder((begin, answer))
         if choice.calls == "none" or not tools:
             return answered
-        said = InOrder(()) if start.inside == "reasoning" else maybe(InOrder((Named("text"), Exact("\n"))))
+        said: Shape = InOrder(())
+        if choice.has_text and start.inside != "reasoning":
+            said = maybe(InOrder((Named("text"), Exact("\n"))))
         calling = InOrder((said, begin, self._calls(tools, choice.at_most)))
         return calling if choice.calls == "required" else OneOf((answered, calling))
 

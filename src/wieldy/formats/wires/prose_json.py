@@ -81,7 +81,7 @@ class ProseJsonWire:
         )
         many = Repeated(one, at_least=1, at_most=choice.at_most, between=Exact(", "))
         calls = OneOf((one, InOrder((Exact("["), many, Exact("]")))))
-        calling = InOrder((begin, Named("content"), maybe(Exact("\n")), calls))
+        calling = InOrder((begin, Named("content"), maybe(Exact("\n")), calls) if choice.has_text else (begin, calls))
         if choice.calls == "required":
             return calling
         if choice.answer is not None:

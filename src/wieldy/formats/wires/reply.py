@@ -120,12 +120,14 @@ class Choice:
         at_most: How many calls; None for any number.
         ends: The marks that end a reply.
         answer: What the text of a reply without calls must be; None for any text.
+        has_text: Whether there may be text beside calls.
     """
 
     calls: OneOfThese["auto", "required", "none"] = "auto"
     at_most: int | None = None
     ends: tuple[str, ...] = ()
     answer: Shape | None = None
+    has_text: bool = True
 
 
 def answer_or_calls(marked: Shape, answer: Shape, calls: Shape, rules: Mapping[str, Shape]) -> Shape:

@@ -111,12 +111,14 @@ class Wire:
         outside = (*(literal.text for literal in self.stray), *choice.ends)
         calls = self.calls.shape(tools, rules, at_most=choice.at_most, marks=outside)
         rules["calls"] = calls
+        calling = self._behind_content(Named("calls"))
+        if choice.answer is not None or not choice.has_text:
+            calling = InOrder((self._content_shape(InOrder(()), start, may_be_missing=True), Named("calls")))
         if choice.calls == "required":
-            return InOrder((*parts, self._behind_content(Named("calls"))))
+            return InOrder((*parts, calling))
         if choice.answer is not None:
-            alone = InOrder((self._content_shape(InOrder(()), start, may_be_missing=True), Named("calls")))
-            return InOrder((*parts, answer_or_calls(answer, choice.answer, alone, rules)))
-        return InOrder((*parts, OneOf((answer, self._behind_content(Named("calls"))))))
+            return InOrder((*parts, answer_or_calls(answer, choice.answer, calling, rules)))
+        return InOrder((*parts, OneOf((answer, calling))))
 
     def _content_shape(self, text: Shape, start: Start, *, may_be_missing: bool) -> Shape:
         if not self.content:
