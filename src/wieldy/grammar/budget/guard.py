@@ -6,17 +6,23 @@ A token is allowed if and only if the grammar allows it and such a witness remai
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from wieldy.core.errors import BudgetError, GrammarError
 from wieldy.grammar.budget.cutting import cutter_of
 from wieldy.grammar.budget.network import network_of
+from wieldy.grammar.budget.repeating import LOOKED_AT_BYTES, repeated_bytes
 from wieldy.grammar.budget.searching import Completions
 from wieldy.grammar.budget.tracker import Standing
 from wieldy.grammar.compiled import Grammar
 from wieldy.grammar.matcher import Matcher, TokenMask
 from wieldy.grammar.tokenizer import Tokenizer
+
+MAX_REPEATED_BYTES = 400
+"""A text that repeats itself for longer is led to the end of the value in which it does."""
+RESERVED_TOKENS = 32
+"""Up to so many tokens are kept for each string that is still to come, while another one is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +31,40 @@ class _Step:
 
     Attributes:
         witness: Tokens that complete the text.
+        remaining: Tokens that may still be written.
         standing: Where the text stood in the network before `unread`; None if the network has lost it.
         unread: The last tokens, which the network has not yet seen: as long as the witness holds, nobody asks it.
+        free_texts: Texts of the model's own that are still to come on the shortest way to the end.
+        reserve: Tokens to spare that are kept for them.
+        closing: The text repeats itself: until it can be completed with so many bytes, it is only completed; or None.
+        end: The last bytes of the text.
+        size_bytes: All of its bytes.
+        forced: The ranges that the budget decided.
     """
 
     witness: tuple[int, ...]
+    remaining: int
     standing: Standing | None
     unread: tuple[int, ...] = ()
-    remaining: int = 0
+    free_texts: int = 0
+    reserve: int = 0
+    closing: int | None = None
+    end: bytes = b""
     size_bytes: int = 0
     forced: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def spare(self) -> int:
+        """Tokens that remain beyond those of the witness."""
+        return self.remaining - len(self.witness)
+
+    def keeps_enough(self, before: _Step) -> bool:
+        """Whether after that step enough remains: for the witness, and for the texts that are still to come.
+
+        A token that brings the end nearer costs nothing to spare and is always in order.
+        """
+        needed = before.spare if before.closing is not None else min(before.reserve, before.spare)
+        return self.spare >= max(0, needed)
 
 
 class Guard:
@@ -45,6 +75,8 @@ class Guard:
         tokenizer: The vocabulary.
         max_tokens: The budget.
         end_token_counts: Whether the token that ends the text is one of them.
+        max_repeated_bytes: For how long a text may repeat itself; then the value in which it does is closed. None: for
+            as long as it likes.
 
     Raises:
         BudgetError: Nothing that the grammar allows fits into the budget; said before anything is generated.
@@ -52,7 +84,13 @@ class Guard:
     """
 
     def __init__(
-        self, grammar: Grammar, tokenizer: Tokenizer, *, max_tokens: int, end_token_counts: bool = False
+        self,
+        grammar: Grammar,
+        tokenizer: Tokenizer,
+        *,
+        max_tokens: int,
+        end_token_counts: bool = False,
+        max_repeated_bytes: int | None = MAX_REPEATED_BYTES,
     ) -> None:
         self._tokenizer = tokenizer
         self._network = network_of(grammar)
@@ -70,7 +108,11 @@ class Guard:
                 minimum=needed,
                 budget=max_tokens,
             )
-        self._steps = [_Step(witness, start, remaining=max_tokens - end_token_counts)]
+        first = _Step(witness=witness, remaining=max_tokens - end_token_counts, standing=start)
+        self._steps = [self._with_reserve(first, start)]
+        self._max_repeated_bytes = max_repeated_bytes
+        self._were_allowed: list[int] = []
+        self._was_refused = False
 
     # What is known
 
@@ -114,85 +156,149 @@ class Guard:
         return self._matcher.fill_mask()
 
     def allows(self, token: int) -> bool:
-        """Whether the token may come next: the grammar allows it, and what then remains is enough to end."""
-        return self._after(token) is not None
+        """Whether the token may come next: the grammar allows it, and what then remains is enough to end.
+
+        Ask in the order in which the model would have the tokens: one that is taken although a likelier one was refused
+        counts as the budget's decision.
+        """
+        is_allowed = self._after(token) is not None
+        self._note(token, is_allowed=is_allowed)
+        return is_allowed
 
     # What comes
 
     def accept_token(self, token: int) -> bool:
         """Whether the token was allowed; then it has been taken, otherwise nothing has changed."""
-        return self._accept(token, is_forced=False)
+        step = self._after(token)
+        if step is None or not self._matcher.accept_token(token):
+            self._note(token, is_allowed=False)
+            return False
+        before = self._steps[-1]
+        is_forced = self._was_refused and token not in self._were_allowed
+        if is_forced and step.size_bytes > before.size_bytes:
+            step = replace(step, forced=_with(before.forced, (before.size_bytes, step.size_bytes)))
+        self._steps.append(self._settled(step))
+        self._forget()
+        return True
 
     def choose(self, candidates: Iterable[int]) -> int:
         """The first of the candidates that is allowed, or else the witness's next token; it has been taken.
 
         Args:
-            candidates: Tokens that the grammar allows, in the order in which the model would have them.
+            candidates: Tokens in the order in which the model would have them.
         """
-        is_forced = False
         for token in candidates:
-            if self._accept(token, is_forced=is_forced):
+            if self.accept_token(token):
                 return token
-            is_forced = True
         token = self.witness[0] if self.witness else self._tokenizer.end_token
-        self._accept(token, is_forced=True)
+        self._was_refused = self._was_refused or not self._is_only_way(token)
+        if not self.accept_token(token):
+            raise GrammarError("The text is complete and nothing may follow; ask `is_finished` before choosing.")
         return token
 
     def rollback(self, count: int) -> None:
         """The last `count` tokens are as if they had never been taken."""
+        if not count:
+            return
         self._matcher.rollback(count)
         del self._steps[len(self._steps) - count :]
+        self._forget()
 
-    def _accept(self, token: int, *, is_forced: bool) -> bool:
-        step = self._after(token)
-        if step is None or not self._matcher.accept_token(token):
-            return False
-        before = self._steps[-1]
-        if is_forced and step.size_bytes > before.size_bytes:
-            step = replace(step, forced=_with(before.forced, (before.size_bytes, step.size_bytes)))
-        self._steps.append(step)
-        return True
+    def _is_only_way(self, token: int) -> bool:
+        """Whether the grammar allows nothing else than the text of the token."""
+        only = b"".join(self._tokenizer.tokens[forced] for forced in self._matcher.forced_tokens)
+        return only.startswith(self._tokenizer.tokens[token])
+
+    def _note(self, token: int, *, is_allowed: bool) -> None:
+        """Remembers whether the budget, and not the grammar, has refused a token that the model would have."""
+        if is_allowed and not self._was_refused:
+            self._were_allowed.append(token)
+        elif not is_allowed and not self._was_refused:
+            self._was_refused = self._matcher.validate((token,)) == 1
+
+    def _forget(self) -> None:
+        self._were_allowed.clear()
+        self._was_refused = False
+
+    # What would be known after a token
 
     def _after(self, token: int) -> _Step | None:
         """What is known after the token; None if it is not allowed."""
-        if not 0 <= token < len(self._tokenizer.tokens):
-            return None
         now = self._steps[-1]
-        witness = now.witness
-        if now.remaining and not self.is_finished:
-            if witness and token == witness[0]:
-                return self._step(token, witness[1:])
-            if len(witness) < now.remaining and self._completions.completes((token,), witness):
-                return self._step(token, witness)
-            standing = self._read(token)
-            found = None if standing is None else self._completions.confirmed((token,), standing)
-            if found is not None and len(found) < now.remaining:
-                return replace(self._step(token, found), standing=standing, unread=())
+        if 0 <= token < len(self._tokenizer) and now.remaining and not self.is_finished:
+            for step in self._ways(token):
+                if step is not None and step.keeps_enough(now):
+                    return step
         if token in self._tokenizer.end_tokens and self.is_accepting:
             return replace(now, witness=())
         return None
 
+    def _ways(self, token: int) -> Iterator[_Step | None]:
+        """How the text may be completed after the token, the cheapest way to find out first."""
+        witness = self.witness
+        if witness and token == witness[0]:
+            yield self._step(token, witness[1:])
+        elif self._completions.completes((token,), witness):
+            yield self._step(token, witness)
+        standing = self._read(token)
+        found = None if standing is None else self._completions.confirmed((token,), standing)
+        if found is not None:
+            yield replace(self._step(token, found), standing=standing, unread=())
+
     def _step(self, token: int, witness: tuple[int, ...]) -> _Step:
         now = self._steps[-1]
-        size_bytes = now.size_bytes + len(self._tokenizer.tokens[token])
+        text = self._tokenizer.tokens[token]
         return replace(
-            now, witness=witness, unread=(*now.unread, token), remaining=now.remaining - 1, size_bytes=size_bytes
+            now,
+            witness=witness,
+            remaining=now.remaining - 1,
+            unread=(*now.unread, token),
+            end=(now.end + text)[-max(LOOKED_AT_BYTES, self._max_repeated_bytes or 0) :],
+            size_bytes=now.size_bytes + len(text),
         )
 
-    def _read(self, token: int) -> Standing | None:
-        """Where the text stands in the network after the token; None if the network does not know it."""
+    def _read(self, token: int | None = None) -> Standing | None:
+        """Where the text stands in the network, after one more token if one is given; None if it has been lost."""
         now = self._steps[-1]
         standing = now.standing
         for unread in now.unread:
             standing = standing and self._standing_after(standing, unread)
         if now.unread:
             self._steps[-1] = replace(now, standing=standing, unread=())
-        return standing and self._standing_after(standing, token)
+        return standing if standing is None or token is None else self._standing_after(standing, token)
 
     def _standing_after(self, standing: Standing, token: int) -> Standing | None:
         if token in self._tokenizer.special_ids:
             return standing.after_token(token)
         return standing.after(self._tokenizer.tokens[token])
+
+    # What follows from it
+
+    def _settled(self, step: _Step) -> _Step:
+        """The step with what follows from it: how much is kept for later, and whether the text must be closed."""
+        least = self._max_repeated_bytes
+        repeated = 0 if least is None else repeated_bytes(step.end, least)
+        if not (step.free_texts or step.closing is not None or repeated or not step.unread):
+            return step
+        standing = step.standing
+        for unread in step.unread:
+            standing = standing and self._standing_after(standing, unread)
+        step = replace(step, standing=standing, unread=())
+        if standing is None:
+            return step
+        closing = step.closing
+        if closing is not None and standing.cost <= closing:
+            closing = None
+        if repeated and closing is None:
+            closing = standing.cost_outside(repeated)
+        return self._with_reserve(replace(step, closing=closing), standing)
+
+    def _with_reserve(self, step: _Step, standing: Standing) -> _Step:
+        free_texts = standing.free_texts
+        if free_texts == step.free_texts:
+            return step
+        share = step.spare * free_texts // (free_texts + 1)
+        return replace(step, free_texts=free_texts, reserve=min(share, RESERVED_TOKENS * free_texts))
 
 
 def minimum_tokens(grammar: Grammar, tokenizer: Tokenizer) -> int:

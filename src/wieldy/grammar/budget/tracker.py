@@ -41,6 +41,11 @@ class Frame:
                 self._best = (state, below)
         return self.cost < cost_before
 
+    @property
+    def below(self) -> Frame | None:
+        """The frame to which the cheapest way to the end returns."""
+        return None if self._best is None else self._best[1]
+
     def spelled(self) -> tuple[Piece, ...]:
         """The cheapest way from the end of the rule to the end of the text."""
         if self._rest is None:
@@ -99,8 +104,25 @@ class Standing:
         """The fewest bytes and special tokens that complete the text."""
         if self.is_complete:
             return ()
-        state, frame = min(self._heads, key=lambda head: head[0].cost + head[1].cost)
+        state, frame = self._best()
         return joined((*state.spelled(), *frame.spelled()))
+
+    @property
+    def free_texts(self) -> int:
+        """How many texts of the model's own have not begun and are still to come on the shortest way to the end."""
+        return sum(piece is None for piece in self.completion()[1:])
+
+    def cost_outside(self, last: int) -> int:
+        """The fewest bytes to the end once the rule is over that began before the last so many bytes of the text."""
+        if not self._heads:
+            return 0
+        frame: Frame | None = self._best()[1]
+        while frame is not None and frame.position >= self._position - last:
+            frame = frame.below
+        return frame.cost if frame is not None else 0
+
+    def _best(self) -> tuple[State, Frame]:
+        return min(self._heads, key=lambda head: head[0].cost + head[1].cost)
 
     def next_bytes(self) -> Iterator[tuple[int, Standing]]:
         """A byte of every kind that may come next, with where the text stands after it."""
