@@ -94,6 +94,22 @@ def output_to_json(output: Output) -> JsonObject:
             return {"type": "pattern", "pattern": output.pattern}
 
 
+def output_from_json(data: JsonObject) -> Output:
+    """What `output_to_json` was given.
+
+    Raises:
+        KeyError, TypeError: The data is something else.
+    """
+    fields = cast("dict[str, Any]", {key: value for key, value in data.items() if key != "type"})
+    match data["type"]:
+        case "choice":
+            return ChoiceOutput(options=tuple(fields["options"]))
+        case "pattern":
+            return PatternOutput(**fields)
+        case _:
+            return JsonOutput(**fields)
+
+
 def usage_to_json(usage: Usage) -> JsonObject:
     """The usage of one reply; what is at its default is left out, except the token counts."""
     data: JsonObject = {

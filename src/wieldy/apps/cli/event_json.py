@@ -33,6 +33,7 @@ from wieldy.core.events import (
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.core.limits import Usage
 from wieldy.core.media import FilePart, ImagePart
+from wieldy.core.outputs import Incomplete
 
 
 class JsonEvents:
@@ -162,7 +163,7 @@ def request_to_json(request: ApprovalRequest) -> JsonObject:
 
 
 def result_to_json(result: RunResult) -> JsonObject:
-    """The last line of a run that ended or rests; `waiting` is there if it rests."""
+    """The last line of a run that ended or rests; `waiting` is there if it rests, `output` if one was wanted."""
     ended: JsonObject = {
         "type": "finished",
         "text": result.text,
@@ -170,9 +171,20 @@ def result_to_json(result: RunResult) -> JsonObject:
         "stop_reason": result.stop_reason,
         "usage": usage_to_json(result.usage),
     }
+    if result.output is not None:
+        ended.update(_output(result))
     if result.stop_reason == "waiting_for_approval":
         ended["waiting"] = [request_to_json(request) for request in result.waiting]
     return ended
+
+
+def _output(result: RunResult) -> JsonObject:
+    """What there is of an answer that must be something, and what of it the token budget decided."""
+    value = result.output
+    if isinstance(value, Incomplete):
+        return {"output": None, "incomplete": {"error": value.error, "partial": value.partial}}
+    found: JsonObject = {"output": value}
+    return {**found, "forced": list(result.forced)} if result.closed_by_budget else found
 
 
 def usage_to_json(usage: Usage) -> JsonObject:

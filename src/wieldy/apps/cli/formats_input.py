@@ -46,7 +46,7 @@ def read_messages(place: str) -> tuple[Message, ...]:
     Raises:
         UsageError: It is none.
     """
-    value = _read_json(place)
+    value = read_json(place)
     if not isinstance(value, str | list):
         raise UsageError(f"{_named(place)}: expected a JSON list of messages or one string, found {_kind(value)}.")
     return _with_place(place, lambda: messages_from(cast("str | list[Any]", value)))
@@ -65,7 +65,7 @@ def read_tools(place: str | None) -> Sequence[ToolLike]:
         from wieldy.apps.cli.tools_file import load_tools  # noqa: PLC0415
 
         return load_tools([Path(place)]).tools
-    value = _read_json(place)
+    value = read_json(place)
     if not isinstance(value, list):
         raise UsageError(f"{_named(place)}: expected a JSON list of OpenAI-style tools, found {_kind(value)}.")
     return _with_place(place, lambda: ToolIndex(cast("list[Any]", value)).definitions)
@@ -148,7 +148,12 @@ def _named_tokens(settings: Mapping[str, Any]) -> dict[str, str]:
     return tokens
 
 
-def _read_json(place: str) -> object:
+def read_json(place: str) -> object:
+    """The JSON in a file.
+
+    Raises:
+        UsageError: There is none in it.
+    """
     text = _decoded(place, _read(place, limit_bytes=MAX_BYTES))
     try:
         return json.loads(text, parse_constant=_refuse_constant)

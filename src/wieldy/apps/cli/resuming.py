@@ -17,6 +17,7 @@ from wieldy.apps.cli.facts import STOP_WORDS, used
 from wieldy.apps.cli.failures import note, telling_in_json
 from wieldy.apps.cli.journals import find_run, open_for_reading
 from wieldy.apps.cli.json_lines import print_json
+from wieldy.apps.cli.outputs import value_of, wanted_of
 from wieldy.apps.cli.recipe import Recipe
 from wieldy.apps.cli.session import Session
 from wieldy.apps.cli.terminal import out
@@ -69,6 +70,7 @@ def go_on(run: str, changes: Changes, *, journal: str | None, json: bool) -> int
             json=json,
             run_id=state.run_id,
             tools_before=_tool_names(entries),
+            output=wanted_of(state),
         )
     return session.watch(lambda agent: agent.stream_resumed(state.run_id))
 
@@ -132,6 +134,9 @@ def _tell_again(state: RunState, *, json: bool) -> None:
             stop_reason=stop_reason,
             usage=state.usage,
             messages=state.messages,
+            output=value_of(state),
+            closed_by_budget=state.is_closed_by_budget,
+            forced=state.forced,
         )
         print_json(result_to_json(result))
     else:

@@ -60,6 +60,10 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
     time: Annotated[
         float | None, typer.Option("--time", metavar="SECONDS", min=0, help="How long the run may be at work.")
     ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", metavar="SCHEMA.json", help="A JSON Schema; the answer is JSON that fits it."),
+    ] = None,
     yes: YesOption = False,
     pause: PauseOption = False,
     json: JsonOption = False,
@@ -72,6 +76,7 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
     Every step is shown and recorded in the journal; before a call that changes something you are asked.
     """
     # The agent and its rooms are imported here, because `wieldy --help` must not wait for them.
+    from wieldy.apps.cli.outputs import read_schema  # noqa: PLC0415
     from wieldy.apps.cli.recipe import Recipe  # noqa: PLC0415
     from wieldy.apps.cli.session import Session  # noqa: PLC0415
     from wieldy.core.errors import UsageError  # noqa: PLC0415
@@ -80,6 +85,7 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
     with telling_in_json(if_=json):
         if not prompt.strip():
             raise UsageError("PROMPT is empty. Write what the model shall do.")
+        wanted = None if output is None else read_schema(output)
     limits = Limits(cost_usd=cost, wall_time_s=time)
     recipe = Recipe(
         model=model,
@@ -90,5 +96,7 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
         asks=not yes,
         pauses=pause,
     )
-    session = Session(recipe=recipe, journal=journal, asks_now=not pause, json=json, instructions=instructions)
+    session = Session(
+        recipe=recipe, journal=journal, asks_now=not pause, json=json, instructions=instructions, output=wanted
+    )
     raise typer.Exit(session.watch(lambda agent: agent.stream(prompt)))

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from wieldy.apps.cli.call_view import questions_of, show_call, show_indented, show_parts
 from wieldy.apps.cli.facts import STOP_WORDS, counted, format_duration, format_time, used
+from wieldy.apps.cli.outputs import in_short
 from wieldy.apps.cli.run_status import STATUS_STYLES, Status
 from wieldy.apps.cli.terminal import Terminal
 from wieldy.apps.cli.untrusted import neutralise, one_line
@@ -63,6 +64,9 @@ def _show_head(terminal: Terminal, entries: Sequence[Entry], state: RunState, wo
     _fact(terminal, "run", Text(one_line(state.run_id, limit=100), style="bold"))
     _fact(terminal, "status", Text(words, style=style))
     _fact(terminal, "model", Text(one_line(state.model, limit=200)))
+    wanted = in_short(state)
+    if wanted:
+        _fact(terminal, "output", Text(one_line(wanted, limit=200)))
     if state.principal is not None:
         _fact(terminal, "for", Text(one_line(state.principal, limit=200)))
     if state.parent is not None:

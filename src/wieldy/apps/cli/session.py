@@ -20,9 +20,10 @@ from wieldy.apps.cli.recipe import Recipe
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.tools_file import load_tools
 from wieldy.apps.cli.untrusted import one_line
-from wieldy.apps.cli.watching import Begin, Output, Watched, watch
+from wieldy.apps.cli.watching import Begin, View, Watched, watch
 from wieldy.core.errors import UsageError
 from wieldy.core.events import RunResult
+from wieldy.core.outputs import Incomplete, Output
 from wieldy.run.policy import allow_all
 from wieldy.run.prices import PRICES, price_of
 from wieldy.run.state import CallState, fold
@@ -41,6 +42,7 @@ class Session:
         asks_now: Whether somebody at the terminal is asked; if not, it is as if nobody sat there.
         run_id: The run, if it is not a new one.
         tools_before: The names of the tools that it was shown before.
+        output: What the answer must be; None for any text.
     """
 
     recipe: Recipe
@@ -50,6 +52,7 @@ class Session:
     instructions: str | None = None
     run_id: str | None = None
     tools_before: tuple[str, ...] = ()
+    output: Output | None = None
 
     def watch(self, begin: Begin) -> int:
         """Show the run until it ends or rests, and return the exit code.
@@ -57,7 +60,7 @@ class Session:
         Raises:
             WieldyError: The run could not begin or not go on; a note names the run if there is one.
         """
-        watched = Watched(self._output(), self.run_id)
+        watched = Watched(self._view(), self.run_id)
         try:
             watch(self._agent(watched.output), begin, watched)
         except KeyboardInterrupt as interrupt:
@@ -73,14 +76,21 @@ class Session:
         finally:
             watched.output.close()
         self._conclude(watched)
-        return 0
+        return self._exit_code(watched)
 
-    def _output(self) -> Output:
+    def _exit_code(self, watched: Watched) -> int:
+        refused = None if watched.result is None else watched.result.output
+        if not isinstance(refused, Incomplete):
+            return 0
+        note(f"The answer is not what it must be. {refused.error}")
+        return 1
+
+    def _view(self) -> View:
         if self.json:
             return JsonEvents()
         return EventView(out(), asks=not self.recipe.pauses or (self.asks_now and can_ask()))
 
-    def _agent(self, output: Output) -> Agent:
+    def _agent(self, view: View) -> Agent:
         recipe = self.recipe
         if recipe.model is None:
             raise UsageError("The model of this run is not recorded. Name it with --model.")
@@ -97,10 +107,11 @@ class Session:
                 asks=self.asks_now,
                 pauses=recipe.pauses,
                 advice=f"Add {'--yes to let such calls run, or ' if recipe.asks else ''}--pause to decide later.",
-                before_question=output.make_room,
+                before_question=view.make_room,
             ),
             strategy=recipe.strategy,
             actions=recipe.actions,
+            output=self.output,
             metadata=recipe.to_metadata(),
         )
         _check_price(recipe, agent.model.name)

@@ -22,7 +22,7 @@ Begin = Callable[[Agent], AsyncGenerator[RunEvent]]
 """Begins a run of the agent, or goes on with one."""
 
 
-class Output(Protocol):
+class View(Protocol):
     """Shows one run to somebody."""
 
     def show(self, event: RunEvent) -> None:
@@ -43,9 +43,9 @@ class Output(Protocol):
 
 
 class Watched:
-    """An output that remembers which run it shows, and what became of it."""
+    """A view that remembers which run it shows, and what became of it."""
 
-    def __init__(self, output: Output, run_id: str | None) -> None:
+    def __init__(self, output: View, run_id: str | None) -> None:
         self.output = output
         self.run_id = run_id
         self.began = False
