@@ -56,11 +56,12 @@ class Notes:
     def progress(self, step: Step, message: str, fraction: float | None) -> None:
         self.told.append(("progress", step.call.id, message, fraction))
 
-    def end(self, step: Step, outcome: Outcome) -> None:
-        assert step.call.id == outcome.result.tool_call_id
-        assert step.call.id not in self.outcomes, "a second outcome"
-        self.outcomes[step.call.id] = outcome
-        self.told.append(("end", step.call.id))
+    def end(self, ended: Sequence[tuple[Step, Outcome]]) -> None:
+        for step, outcome in ended:
+            assert step.call.id == outcome.result.tool_call_id
+            assert step.call.id not in self.outcomes, "a second outcome"
+            self.outcomes[step.call.id] = outcome
+            self.told.append(("end", step.call.id))
 
     def rest(self, step: Step, rest: Rest) -> None:
         self.told.append(("rest", step.call.id, rest.waiting))
@@ -865,9 +866,10 @@ class Broken(Notes):
     def retry(self, step: Step, error: ModelVisibleError, *, wait_s: float, nothing_done: bool) -> None:
         self._write("retry", step)
 
-    def end(self, step: Step, outcome: Outcome) -> None:
-        self._write("end", step)
-        super().end(step, outcome)
+    def end(self, ended: Sequence[tuple[Step, Outcome]]) -> None:
+        for step, _ in ended:
+            self._write("end", step)
+        super().end(ended)
 
     def _write(self, kind: str, step: Step) -> None:
         if (kind, step.call.id) == self._at:
@@ -1075,3 +1077,59 @@ async def test_a_record_that_fails_when_more_calls_start_stops_all_of_them() -> 
         await carried_out(*(step(failing(None), f"c{number}") for number in range(40)), notes=notes)
     assert len(notes.starts) == MAX_CONCURRENT_CALLS
     assert notes.times("end") == MAX_CONCURRENT_CALLS
+
+
+class Ends(Notes):
+    """A recorder that also remembers which ends came together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.together: list[list[str]] = []
+
+    def end(self, ended: Sequence[tuple[Step, Outcome]]) -> None:
+        self.together.append([step.call.id for step, _ in ended])
+        super().end(ended)
+
+
+async def test_ends_of_reading_calls_that_come_in_the_same_round_are_recorded_together() -> None:
+    notes = Ends()
+    await carried_out(*(step(failing(None), f"c{number}") for number in range(5)), notes=notes)
+    assert notes.together == [[f"c{number}" for number in range(5)]]
+
+
+@pytest.mark.parametrize("effect", ["idempotent", "keyed", "unsafe"])
+async def test_the_end_of_a_call_with_an_effect_is_recorded_at_once_with_all_that_came_before(effect: Any) -> None:
+    notes, ended_when_next_began = Ends(), list[list[list[str]]]()
+
+    @tool(effect="read")
+    async def look() -> None:
+        """Looks."""
+        ended_when_next_began.append([*notes.together])
+
+    act = step(failing(None, effect=effect, writes=["a"]), "c2")
+    await carried_out(step(look, "c1"), act, step(look, "c3"), step(look, "c4"), notes=notes)
+    assert ended_when_next_began == [[], [["c1", "c2"]], [["c1", "c2"]]]
+    assert notes.together == [["c1", "c2"], ["c3", "c4"]]
+
+
+async def test_what_has_ended_is_recorded_also_if_the_run_is_stopped_in_that_moment() -> None:
+    notes = Ends()
+    run: asyncio.Task[Notes] | None = None
+
+    @tool(effect="read")
+    async def stop() -> str:
+        """Stops the run, and ends."""
+        assert run is not None
+        run.cancel()
+        return "stopped"
+
+    @tool(effect="read")
+    async def wait() -> None:
+        """Waits for ever."""
+        await anyio.sleep_forever()
+
+    run = asyncio.create_task(carried_out(step(stop, "c1"), step(wait, "c2"), notes=notes))
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert notes.together == [["c1"]]
+    assert notes.outcomes["c1"].result.content == "stopped"

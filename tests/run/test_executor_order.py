@@ -137,10 +137,11 @@ class Ends:
     def start(self, steps: Sequence[Step]) -> None:
         self.started += [step.call.id for step in steps]
 
-    def end(self, step: Step, outcome: Outcome) -> None:
-        assert step.call.id in self.started, "ended before it started"
-        assert step.call.id not in self.contents, "ended twice"
-        self.contents[step.call.id] = outcome.result.content
+    def end(self, ended: Sequence[tuple[Step, Outcome]]) -> None:
+        for step, outcome in ended:
+            assert step.call.id in self.started, "ended before it started"
+            assert step.call.id not in self.contents, "ended twice"
+            self.contents[step.call.id] = outcome.result.content
 
     def retry(self, step: Step, error: ModelVisibleError, *, wait_s: float, nothing_done: bool) -> None:
         raise AssertionError("there is nothing to try again")

@@ -8,6 +8,7 @@ here: deciding the order (`scheduler`), and what one call goes through (`single_
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import heapq
 import random as chances
 from collections.abc import Awaitable, Callable, Sequence
@@ -46,7 +47,8 @@ async def execute(  # noqa: PLR0913 - all but two are given by name
 ) -> None:
     """Every step has been run to its one outcome, each after those that `waits` names for it, or it rests or is left.
 
-    Calls that may start at the same moment are recorded together, and before the code of any of them runs.
+    Calls that may start at the same moment are recorded together, and before the code of any of them runs. So are the
+    ends of asynchronous calls that only read, in the round of the event loop in which they came; all others at once.
 
     Args:
         steps: In the model's order.
@@ -97,6 +99,7 @@ class _Execution:
                 self._followers[other].append(index)
         self._ready = [index for index, count in enumerate(self._blockers) if count == 0]  # a heap
         self._running: dict[int, asyncio.Task[None]] = {}
+        self._ended: list[tuple[int, Outcome | Rest]] = []  # and not recorded yet
         self._scopes: dict[int, anyio.CancelScope] = {}
         self._failure: BaseException | None = None
         self._is_stopping = self._is_launching = False
@@ -133,7 +136,9 @@ class _Execution:
 
     async def _run_alone(self) -> None:
         for index in self._chosen():
-            self._finish(index, await self._carried_out(self._steps[index]))
+            ended = await self._carried_out(self._steps[index])
+            self._ended.append((index, ended))
+            self._record_ends()
 
     def _chosen(self) -> list[int]:
         """As many calls as may run and as there are places for; they are recorded as started."""
@@ -141,7 +146,8 @@ class _Execution:
         while self._ready and len(self._running) + len(chosen) < MAX_CONCURRENT_CALLS:
             index = heapq.heappop(self._ready)
             if self._means.on.is_over:
-                self._finish(index, self._too_late(index))
+                self._ended.append((index, self._too_late(index)))
+                self._record_ends()
             elif self._recorder.may_start(self._steps[index]):
                 chosen.append(index)
         if chosen:
@@ -151,6 +157,7 @@ class _Execution:
     def _launch(self) -> None:
         self._is_launching = False
         try:
+            self._record_ends()
             if not self.is_stopping():
                 for index in self._chosen():
                     self._begin(index)
@@ -159,8 +166,8 @@ class _Execution:
         self._see_whether_all_ended()
 
     def _launch_soon(self) -> None:
-        """Once for all that end in the same round of the event loop, so that what follows is recorded together."""
-        if self._ready and not self._is_launching:
+        """Once for all that end in the same round of the event loop, so that they are recorded together."""
+        if (self._ready or self._ended) and not self._is_launching:
             self._is_launching = True
             self._loop.call_soon(self._launch)
 
@@ -187,7 +194,9 @@ class _Execution:
             with anyio.CancelScope() as self._scopes[index]:
                 ended = await self._carried_out(self._steps[index])
                 del self._running[index]
-                self._finish(index, ended)
+                self._ended.append((index, ended))
+                if not (self._running and _can_wait(self._steps[index])):
+                    self._record_ends()
                 self._launch_soon()
         except Exception as error:
             self._fail(error)
@@ -204,15 +213,19 @@ class _Execution:
             # Its code has cancelled the task in which it ran, and what came next met it.
             return self._shaper.failed(step.call.id, crashed(error, step))
 
-    def _finish(self, index: int, ended: Outcome | Rest) -> None:
-        if isinstance(ended, Rest):
-            self._recorder.rest(self._steps[index], ended)
-            return
-        self._recorder.end(self._steps[index], ended)
-        for follower in self._followers[index]:
-            self._blockers[follower] -= 1
-            if self._blockers[follower] == 0:
-                heapq.heappush(self._ready, follower)
+    def _record_ends(self) -> None:
+        ended, self._ended = self._ended, []
+        outcomes = [(index, outcome) for index, outcome in ended if not isinstance(outcome, Rest)]
+        if outcomes:
+            self._recorder.end([(self._steps[index], outcome) for index, outcome in outcomes])
+        for index, rest in ended:
+            if isinstance(rest, Rest):
+                self._recorder.rest(self._steps[index], rest)
+        for index, _ in outcomes:
+            for follower in self._followers[index]:
+                self._blockers[follower] -= 1
+                if self._blockers[follower] == 0:
+                    heapq.heappush(self._ready, follower)
 
     def _too_late(self, index: int) -> Outcome:
         step = self._steps[index]
@@ -240,6 +253,8 @@ class _Execution:
 
     async def _stop_all(self) -> None:
         self._stop()
+        with contextlib.suppress(Exception):  # what stopped the calls is more important, and is raised
+            self._record_ends()
         with anyio.CancelScope(shield=True):
             # A task that is cancelled before its first step never gets to say that it has ended.
             while under_way := [task for task in self._running.values() if not task.done()]:
@@ -247,6 +262,14 @@ class _Execution:
                     await asyncio.wait(under_way)
                 except asyncio.CancelledError:
                     continue  # asked to stop once more, which it does; the first request is raised in the end
+
+
+def _can_wait(step: Step) -> bool:
+    """Whether the call's end may be recorded a moment later, with others, since nothing is in doubt if it never is.
+
+    Not those of threads, which end one by one.
+    """
+    return step.tool.effect == "read" and step.tool.is_async and step.fallback is None
 
 
 def first_of(error: BaseException) -> BaseException:

@@ -45,8 +45,8 @@ class Recorder(Protocol):
         """The call's code says how far it is."""
         ...
 
-    def end(self, step: Step, outcome: Outcome) -> None:
-        """The call has its outcome; it may never have been started."""
+    def end(self, ended: Sequence[tuple[Step, Outcome]]) -> None:
+        """These calls have their outcomes; they may never have been started."""
         ...
 
     def rest(self, step: Step, rest: Rest) -> None:

@@ -192,9 +192,15 @@ class Recording:
         """The call's code says how far it is."""
         self._emit(CallProgress(call=step.call, message=message, fraction=fraction))
 
-    def end(self, step: Step, outcome: Outcome) -> None:
-        """The call has ended."""
-        self.finish(step.call, outcome)
+    def end(self, ended: Sequence[tuple[Step, Outcome]]) -> None:
+        """These calls have ended."""
+        if self.known.untold:  # the first of them tells of what came late
+            for step, outcome in ended:
+                self.finish(step.call, outcome)
+            return
+        self.write(*[self._end_of(step.call, outcome) for step, outcome in ended])
+        for step, outcome in ended:
+            self._tell_end(step.call, outcome)
 
     def rest(self, step: Step, rest: Rest) -> None:
         """The call goes on when the run is resumed."""
@@ -215,6 +221,10 @@ class Recording:
             finishes: Whether it ended the run.
             answer: The text of the answer that it gave then; None if its argument is that text.
         """
+        self.write(self._end_of(call, outcome, finishes=finishes, answer=answer))
+        self._tell_end(call, outcome)
+
+    def _end_of(self, call: AnyCall, outcome: Outcome, *, finishes: bool = False, answer: str | None = None) -> Draft:
         data = _outcome_to_json(outcome)
         untold = [call_id for call_id in self.known.untold if call_id != call.id]
         if untold:
@@ -225,7 +235,9 @@ class Recording:
         if answer is not None:
             data["answer"] = answer
         self._take_over(call.id, data)
-        self.write(Draft(kinds.CALL_FINISHED, data))
+        return Draft(kinds.CALL_FINISHED, data)
+
+    def _tell_end(self, call: AnyCall, outcome: Outcome) -> None:
         result = self.known.calls[call.id].result or outcome.result
         self._emit(CallFinished(call=call, result=result, duration_s=outcome.duration_s))
 
