@@ -1,4 +1,4 @@
-"""The programs in the how-tos about acting in text and foreign histories run, and print what the pages say."""
+"""The programs in the how-tos about acting in text, foreign histories and outputs run, and print what the pages say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to"
 
 
-@pytest.mark.parametrize("page", ["actions.md", "foreign-histories.md"])
+@pytest.mark.parametrize("page", ["actions.md", "foreign-histories.md", "outputs.md"])
 def test_every_program_runs_and_prints_what_the_page_says(page: str) -> None:
     text = (HOW_TO / page).read_text(encoding="utf-8")
     programs = re.findall(r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", text, flags=re.DOTALL | re.MULTILINE)
