@@ -8,9 +8,14 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from wieldy.connect.models.weights import SMALLEST, find
 from wieldy.grammar import Tokenizer
+
+# A deadline would be a wall clock in every law, and whatever else runs on the machine would break it.
+settings.register_profile("wieldy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("wieldy")
 
 NO_MODEL = f"{SMALLEST.name} is not on this machine; `make test` fetches it, or says why it cannot"
 
