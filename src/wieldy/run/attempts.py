@@ -12,9 +12,10 @@ import math
 from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import anyio
+from msgspec import Struct
 
 from wieldy.core.errors import ModelVisibleError, ToolCrashedError, ToolTimeoutError, TransientToolError
 from wieldy.core.foreign import is_awaitable
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from wieldy.run.outcomes import Step
 
 
-class Ending(NamedTuple):
+class Ending(Struct, frozen=True):
     """How an attempt ended.
 
     Attributes:

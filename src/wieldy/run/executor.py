@@ -124,6 +124,7 @@ class _Execution:
             await self._run_alone()
             return
         self._loop = asyncio.get_running_loop()
+        self._new_scope = type(anyio.CancelScope())  # anyio looks for the backend each time
         self._all_ended = self._loop.create_future()
         self._launch()
         try:
@@ -191,7 +192,7 @@ class _Execution:
         try:
             if self.is_stopping():
                 return
-            with anyio.CancelScope() as self._scopes[index]:
+            with self._new_scope() as self._scopes[index]:
                 ended = await self._carried_out(self._steps[index])
                 del self._running[index]
                 self._ended.append((index, ended))

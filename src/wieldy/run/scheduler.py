@@ -73,14 +73,15 @@ def schedule(accesses: Sequence[Access]) -> tuple[tuple[int, ...], ...]:
     """
     waits: list[tuple[int, ...]] = []
     barrier: tuple[int, ...] = ()  # the last exclusive call: it waited for everything before it
-    touched = _Touched()  # by the calls since then
+    touched: _Touched | None = None  # by the calls since then
     for index, access in enumerate(accesses):
         if access.is_exclusive:
             waits.append(tuple(range(barrier[0] + 1 if barrier else 0, index)) or barrier)
-            barrier, touched = (index,), _Touched()
+            barrier, touched = (index,), None
         elif not access.reads and not access.writes:
             waits.append(barrier)
         else:
+            touched = touched or _Touched()
             waits.append(touched.by(index, access) or barrier)
     return tuple(waits)
 

@@ -107,7 +107,8 @@ class SingleCall:
 
     def _give_up(self, ending: Ending, error: TransientToolError, attempts: int) -> Ending:
         step = self._step
-        return ending._replace(error=given_up(step.call.name, error, effect=step.tool.effect, attempts=attempts))
+        gone = given_up(step.call.name, error, effect=step.tool.effect, attempts=attempts)
+        return structs.replace(ending, error=gone)
 
     async def _attempt(self, bind: Callable[[Context], Callable[[], object]], *, is_async: bool) -> Ending:
         step, means = self._step, self._means

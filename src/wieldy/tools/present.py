@@ -26,6 +26,8 @@ from wieldy.tools.attachments import Attachment, take_attachments
 
 _strict_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
+_ALWAYS_SHOWN = frozenset((str, int, float, bool, type(None), list, dict, tuple))
+
 NOTHING = "The tool ran and returned no value."
 
 
@@ -152,6 +154,8 @@ def _plainly(value: object, adapter: TypeAdapter[Any] | None) -> Presented:
 
 def _unshowable(value: Any) -> str | None:
     """The words for what is not meant to be read; text in bytes is."""
+    if type(value) in _ALWAYS_SHOWN:
+        return None
     content = _bytes(value)
     if content is not None:
         try:

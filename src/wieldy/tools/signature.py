@@ -80,7 +80,7 @@ class Signature:
             pydantic.ValidationError: A type refuses its value.
         """
         # As JSON text, because strict types take text for dates and choices only there.
-        instance = self.arguments.model_validate_json(to_json(arguments))
+        instance: BaseModel = self.arguments.__pydantic_validator__.validate_json(to_json(arguments))
         values, given = vars(instance), instance.model_fields_set
         return {
             parameter.name: values[parameter.field]
