@@ -12,6 +12,7 @@ from wieldy.core.errors import GrammarError
 from wieldy.grammar import Matcher, Tokenizer
 from wieldy.grammar.compiled import compiled
 from wieldy.grammar.notation import to_gbnf
+from wieldy.grammar.reading.character_class import character_class
 from wieldy.grammar.reading.regex import searched, whole
 from wieldy.grammar.shape import Characters, Exact, Rules
 
@@ -70,6 +71,27 @@ def test_the_engine_allows_what_python_matches_whole(pattern: str, text: str, se
         assert accepts(shape, candidate) is bool(re.fullmatch(pattern, candidate, re.ASCII)), candidate
 
 
+@settings(max_examples=100, deadline=None)
+@given(
+    sets=st.lists(st.sampled_from([*"dwsDWS"]), min_size=1, max_size=2),
+    negation=st.sampled_from(["", "^"]),
+    character=st.characters(codec="utf-8") | st.sampled_from("aZ09_ \t\x1c\x85\xa0é٣五\ufeff"),
+    ignores_case=st.booleans(),
+)
+def test_what_a_class_allows_is_in_it_whoever_looks(
+    sets: list[str], negation: str, character: str, ignores_case: bool
+) -> None:
+    pattern = f"[{negation}{''.join(map(chr(92).__add__, sets))}]"
+    for is_unicode, flags in ((False, re.ASCII), (True, 0)):
+        try:
+            shape = whole(pattern, is_unicode=is_unicode, ignores_case=ignores_case)
+        except GrammarError:
+            continue  # nothing is left that is certain
+        assert isinstance(shape, Characters)
+        if character in character_class(shape.allowed):
+            assert re.fullmatch(pattern, character, flags)
+
+
 @settings(max_examples=200, deadline=None)
 @given(pattern=expressions, seed=st.integers(0, 2**32 - 1))
 def test_every_text_of_the_shape_matches(pattern: str, seed: int) -> None:
@@ -104,7 +126,9 @@ def test_what_is_searched_is_what_python_finds(parts: list[tuple[bool, str, bool
         (r"\S", ["a", "é"], [" ", "\u00a0", "\ufeff"]),
         (r"\W\D\cA\u{e9}\x{41}", ["é-\x01éA"], ["a-\x01éA"]),
         ("a{b}", ["a{b}"], ["ab"]),
-        ("a{,2}", ["a{,2}"], ["aa"]),
+        ("a{,}", ["a{,}"], ["aa"]),
+        (r"[^\s]", ["é"], [" ", "\u00a0"]),
+        (r"[^\S]", [" "], ["\u00a0", "é"]),
         ("[a\\]b-]+", ["a]b-"], ["c"]),
         ("[[]", ["["], ["]"]),
         ("(a*)*", ["", "aaa"], ["b"]),
@@ -152,6 +176,7 @@ def test_expressions_and_their_texts(pattern: str, matching: list[str], other: l
         ("*a", "nothing to repeat"),
         ("a**", "nothing to repeat"),
         ("a{3,1}", "counts in order"),
+        ("a{,2}", r"write \{0,2\}"),
         ("a{1000000}", "counts in order"),
         ("a\\", "nothing behind it"),
         (r"\q", "not known to every engine"),

@@ -1,14 +1,14 @@
 r"""The inside of a regular expression's character class, read once and printed for each engine.
 
-Read are single characters, ranges, a leading `^`, and the escapes that all the engines' authors agree on: `\d`, `\w`
-and `\s` (ASCII), `\n`, `\t`, `\r`, `\xHH`, `\uHHHH`, `\x{H...}`, `\u{H...}` and any escaped punctuation mark.
+Read are single characters, ranges, a leading `^`, and the escapes that do not mean different things to different
+engines: `\d`, `\w` and `\s` (ASCII), `\n`, `\t`, `\r`, a character by its number and any escaped punctuation mark.
 `\D` and `\W` are all that `\d` and `\w` are not, as ECMA-262 says; `\S` is all that nobody counts as white space.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -21,7 +21,8 @@ _DASH = None
 """A dash that was not escaped: it makes a range where it stands between two characters."""
 
 _ITEM = re.compile(
-    r"\\[xu]\{([0-9a-fA-F]+)\}|\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\c([a-zA-Z])|\\(.)|([^\\])", re.DOTALL
+    r"\\[xu]\{([0-9a-fA-F]+)\}|\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})|\\c([a-zA-Z])|\\(.)|([^\\])",
+    re.DOTALL,
 )
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "0": "\0"}
 _LAST = "\U0010ffff"
@@ -82,14 +83,16 @@ class CharacterClass:
         return f"[{'^' * self.is_negated}{''.join(parts)}]"
 
 
-def character_class(allowed: str) -> CharacterClass:
-    """The class that the inside of `[...]` describes.
+def character_class(allowed: str, sets: Mapping[str, tuple[Range, ...]] = SETS) -> CharacterClass:
+    r"""The class that the inside of `[...]` describes; `sets` says what `\d` and its like are.
 
     Raises:
         GrammarError: It is empty, or uses what only some engines know.
     """
     is_negated = allowed.startswith("^")
-    items = _items(allowed[is_negated:], allowed)
+    if is_negated and "\\" in allowed:  # what is certainly in a set is then certainly not in the class, and the reverse
+        sets = {name: complement(sets[name.swapcase()]) for name in sets}
+    items = _items(allowed[is_negated:], allowed, sets)
     ranges: list[Range] = []
     position = 0
     while position < len(items):
@@ -117,28 +120,28 @@ def _bound(character: str) -> str:
     return character if character.isascii() and character.isalnum() else f"\\x{{{ord(character):X}}}"
 
 
-def _items(text: str, allowed: str) -> list[_Item]:
+def _items(text: str, allowed: str, sets: Mapping[str, tuple[Range, ...]]) -> list[_Item]:
     items: list[_Item] = []
     position = 0
     while position < len(text):
         match = _ITEM.match(text, position)
         if match is None:
             raise GrammarError(f"The character class [{allowed}] ends inside an escape.")
-        items.append(_item(match, allowed))
+        items.append(_item(match, allowed, sets))
         position = match.end()
     return items
 
 
-def _item(match: re.Match[str], allowed: str) -> _Item:
-    braced, two, four, control, escaped, plain = match.groups()
-    if (digits := braced or two or four) is not None:
+def _item(match: re.Match[str], allowed: str, sets: Mapping[str, tuple[Range, ...]]) -> _Item:
+    braced, two, four, eight, control, escaped, plain = match.groups()
+    if (digits := braced or two or four or eight) is not None:
         return _character(int(digits, 16), allowed)
     if control is not None:
         return chr(ord(control) % 32)
     if escaped is None:
         return _DASH if plain == "-" else plain
-    if escaped in SETS:
-        return SETS[escaped]
+    if escaped in sets:
+        return sets[escaped]
     if escaped.isalnum() and escaped not in _SHORT:
         raise GrammarError(
             f"The escape \\{escaped} in the character class [{allowed}] is not known to every engine; "

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from typing_extensions import TypeIs
+
 from wieldy.grammar.naming import is_nullable
 from wieldy.grammar.shape import Characters, Exact, InOrder, Named, OneOf, Repeated, Shape
 
@@ -17,11 +19,15 @@ def in_order(*parts: Shape) -> Shape:
     found: list[Shape] = []
     for part in parts:
         for inner in part.parts if isinstance(part, InOrder) else (part,):
-            if isinstance(inner, Exact) and found and isinstance(last := found[-1], Exact):
+            if isinstance(inner, Exact) and not inner.token and found and _is_text(last := found[-1]):
                 found[-1] = Exact(last.text + inner.text)
             elif not (isinstance(inner, Exact) and not inner.text):
                 found.append(inner)
     return found[0] if len(found) == 1 else InOrder(tuple(found))
+
+
+def _is_text(shape: Shape) -> TypeIs[Exact]:
+    return isinstance(shape, Exact) and not shape.token
 
 
 def one_of(options: Sequence[Shape]) -> Shape:

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from wieldy.core.errors import GrammarError
-from wieldy.grammar.reading.character_class import CharacterClass, character_class, complement, inside
+from wieldy.grammar.reading.character_class import SETS, CharacterClass, character_class, complement, inside
 from wieldy.grammar.reading.composing import EMPTY, in_order, one_of, repeated
 from wieldy.grammar.shape import Characters, Exact, InOrder, Shape, TextWithout
 
@@ -25,7 +25,11 @@ _ANY_TEXT = TextWithout(())
 
 _NOT_LINES = "^\\n\\r\\u2028\\u2029"
 _ANY = inside(complement(()))
-_COUNT = re.compile(r"\{(\d+)(,?)(\d*)\}")
+_ASCII_SETS = {
+    name: ranges if name.islower() else tuple((first, min(last, "\x7f")) for first, last in ranges if first <= "\x7f")
+    for name, ranges in SETS.items()
+}
+_COUNT = re.compile(r"\{(?=,?\d)(\d*)(,?)(\d*)\}")
 _ESCAPE = re.compile(r"\\(?:[xu]\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|c[a-zA-Z]|.)", re.DOTALL)
 _GROUP = re.compile(r"\((?:\?(?:P?<[A-Za-z_]\w*>|([a-z]*):|([a-z]+)\)|()))?")
 _QUANTIFIERS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
@@ -47,13 +51,19 @@ _MAX_COUNT = 100_000
 
 
 @lru_cache(maxsize=1000)
-def whole(pattern: str, *, ignores_case: bool = False) -> Shape:
-    """The texts that the expression matches from their beginning to their end, as `re.fullmatch` does.
+def whole(pattern: str, *, ignores_case: bool = False, is_unicode: bool = False) -> Shape:
+    r"""The texts that the expression matches from their beginning to their end, as `re.fullmatch` does.
+
+    Args:
+        pattern: The regular expression.
+        ignores_case: As the flag `(?i)` at its beginning.
+        is_unicode: Whether `\d` and `\w` mean Unicode's digits and letters to whoever checks the text, as they do to
+            Python: then `\D`, `\W` and `\S` are ASCII characters only.
 
     Raises:
         GrammarError: It is no regular expression, or uses what is not read here.
     """
-    return one_of(list(_read(pattern, ignores_case).values()))
+    return one_of(list(_read(pattern, ignores_case=ignores_case, is_unicode=is_unicode).values()))
 
 
 @lru_cache(maxsize=1000)
@@ -63,7 +73,7 @@ def searched(pattern: str) -> Shape:
     Raises:
         GrammarError: It is no regular expression, or uses what is not read here.
     """
-    ways = _read(pattern, False).items()
+    ways = _read(pattern).items()
     return one_of(
         [
             InOrder((*(() if at_start else (_ANY_TEXT,)), shape, *(() if at_end else (_ANY_TEXT,))))
@@ -77,9 +87,9 @@ _Anchored: TypeAlias = Mapping[tuple[bool, bool], Shape]
 _UNANCHORED = (False, False)
 
 
-def _read(pattern: str, ignores_case: bool) -> _Anchored:
+def _read(pattern: str, *, ignores_case: bool = False, is_unicode: bool = False) -> _Anchored:
     try:
-        return _Reader(pattern, ignores_case=ignores_case).read()
+        return _Reader(pattern, ignores_case=ignores_case, is_unicode=is_unicode).read()
     except RecursionError:
         raise GrammarError("The regular expression is nested too deeply.") from None
 
@@ -87,9 +97,9 @@ def _read(pattern: str, ignores_case: bool) -> _Anchored:
 class _Reader:
     """Reads one expression, from left to right."""
 
-    def __init__(self, pattern: str, *, ignores_case: bool) -> None:
+    def __init__(self, pattern: str, *, ignores_case: bool, is_unicode: bool) -> None:
         self._pattern, self._at = pattern, 0
-        self._ignores_case, self._is_dot_all = ignores_case, False
+        self._ignores_case, self._is_dot_all, self._is_unicode = ignores_case, False, is_unicode
 
     def read(self) -> _Anchored:
         found = self._alternatives()
@@ -158,6 +168,10 @@ class _Reader:
         found = _COUNT.match(self._pattern, self._at)
         if found is None:
             return None
+        if not found[1]:
+            raise self._error(
+                f"{found[0]} is a count to some and a text to others; write {{0{found[0][1:]} or escape it"
+            )
         least = int(found[1])
         most = int(found[3]) if found[3] else None if found[2] else least
         if max(least, most or 0) > _MAX_COUNT or (most is not None and most < least):
@@ -205,7 +219,7 @@ class _Reader:
         self._at = found.end()
         if len(characters.ranges) == 1 and characters.ranges[0][0] == characters.ranges[0][1]:
             return _plain(self._character(characters.ranges[0][0]))
-        return _plain(_one(found[0]))
+        return _plain(self._one_of(characters, found[0]))
 
     def _class(self) -> Shape:
         start = self._at + 1
@@ -219,16 +233,24 @@ class _Reader:
         written = self._pattern[start:end]
         found = self._read_class(written)
         self._at = end + 1
-        return _one(_without_case(found) if self._ignores_case else written)
+        return self._one_of(found, written)
 
     def _read_class(self, written: str) -> CharacterClass:
+        # Only where the meaning is in doubt: a set of Unicode's is as good as ASCII's unless it is negated.
+        sets = _ASCII_SETS if self._is_unicode else SETS
         try:
-            found = character_class(written)
+            found = character_class(written, sets)
         except GrammarError as error:
             raise self._error(str(error).rstrip(".")) from None
         if not found.included:
             raise self._error(f"the class [{written}] has no character")
         return found
+
+    def _one_of(self, characters: CharacterClass, written: str) -> Shape:
+        """One of the characters; as it was written, unless that would be read otherwise."""
+        if self._ignores_case:
+            return _one(_without_case(characters))
+        return _one("^" * characters.is_negated + inside(characters.ranges) if self._is_unicode else written)
 
     def _group(self) -> _Anchored:
         found = _GROUP.match(self._pattern, self._at)
