@@ -20,6 +20,7 @@ from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.grammar.enforcement import Enforcement
 from wieldy.schema import CompiledSchema
+from wieldy.schema.rewrite import rewritten
 
 _KEPT = 200
 
@@ -75,6 +76,23 @@ def strict_schema(schema: JsonObject, dialect: SchemaDialect) -> Strict:
     except (TypeError, ValueError, RecursionError) as error:
         return _refused(f"it is no JSON: {error}")
     return _translated(text, dialect)
+
+
+def plain_schema(schema: JsonObject) -> Strict:
+    """The schema itself, in the one property of an object unless it is that of an object already."""
+    if schema.get("type") == "object":
+        return Strict(schema=schema, report=())
+    inner = rewritten(schema, _moved)
+    wrapper: JsonObject = {"type": "object", "properties": {MEMBER: inner}, "required": [MEMBER]}
+    return Strict(schema={**wrapper, "additionalProperties": False}, report=(), is_wrapped=True)
+
+
+def _moved(schema: JsonObject) -> JsonObject:
+    """References from the root lead into the property in which the root lies now."""
+    reference = schema.get("$ref")
+    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+        return schema
+    return {**schema, "$ref": f"#/properties/{MEMBER}{reference[1:]}"}
 
 
 @lru_cache(maxsize=_KEPT)
