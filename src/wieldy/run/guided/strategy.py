@@ -13,7 +13,8 @@ Deliberately not here: running calls, limits, the record (`run.loop`); prompts (
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Final, cast
@@ -98,8 +99,9 @@ class Guided:
             yield ModelReply(message=Message.assistant(calls=[call]), usage=meter.usage)
             return
         if request.output is not None:
-            async for event in self._output(session, request.output, meter):
-                yield event
+            async with aclosing(self._output(session, request.output, meter)) as events:
+                async for event in events:
+                    yield event
             return
         text, finish = "", "stop"
         async for event in self._model.write(
@@ -112,15 +114,21 @@ class Guided:
                 yield TextDelta(text=event)
         yield ModelReply(message=Message.assistant(text), usage=meter.usage, finish=finish)
 
-    async def _output(self, session: Session, output: Output, meter: _Meter) -> AsyncIterator[ModelEvent]:
+    async def _output(self, session: Session, output: Output, meter: _Meter) -> AsyncGenerator[ModelEvent]:
         """The answer, which the model itself holds to what it must be: it knows how, and what fits into the limit."""
         question = ModelRequest(messages=session.question, output=output, max_output_tokens=meter.left)
-        async for event in self._model.stream(question):
-            if isinstance(event, ModelReply):
-                meter.add(event.usage)
-                yield replace(event, usage=meter.usage)
-            else:
-                yield event
+        events = self._model.stream(question)
+        try:
+            async for event in events:
+                if isinstance(event, ModelReply):
+                    meter.add(event.usage)
+                    yield replace(event, usage=meter.usage)
+                else:
+                    yield event
+        finally:
+            # A generator that is left before its end is closed here, by the task that runs it.
+            if isinstance(events, AsyncGenerator):
+                await cast("AsyncGenerator[ModelEvent]", events).aclose()
 
     async def lead(self, request: ModelRequest) -> float:
         """How far the call that would be made leads the answer, in nats; what `call_margin` is compared with.
