@@ -321,6 +321,7 @@ async def test_a_record_of_an_older_version_is_read_as_before() -> None:
         (Invoice, {"number": "R-7"}, {"number": "R-7", "total": 12.5}, INVOICE),
         (["yes", "no"], "maybe", "yes", "yes"),
         (re.compile(r"R-\d"), "R-77", "R-7", "R-7"),
+        (re.compile(r"(?P<a>x)(?P=a)\Z"), "xy", "xx", "xx"),
         (str, 7, "seven", "seven"),
         ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}, "1", 1, 1),
         ({"anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#"}}]}, 1, [[None]], [[None]]),

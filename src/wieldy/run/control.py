@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from wieldy.core.calls import ToolDefinition
+from wieldy.core.errors import UsageError
 from wieldy.core.outputs import ChoiceOutput, Incomplete, JsonOutput, PatternOutput, in_words
 from wieldy.schema import CompiledSchema, example, explain
 from wieldy.schema.rewrite import subschemas
@@ -87,11 +88,21 @@ def _answer_schema(output: Output) -> tuple[JsonObject, JsonValue]:
         case ChoiceOutput(options=options):
             return {"type": "string", "enum": list(options)}, None
         case PatternOutput(pattern=pattern):
-            return {"type": "string", "pattern": f"^(?:{pattern})$"}, None
+            schema: JsonObject = {"type": "string", "pattern": f"^(?:{pattern})$"}
+            return schema if _is_schema(schema) else {"type": "string", "description": in_words(output)}, None
         case JsonOutput(schema=schema):
             if not _is_movable(schema):
                 return {"description": in_words(output)}, None
             return {key: value for key, value in schema.items() if key not in (_NAMES, "$schema")}, schema.get(_NAMES)
+
+
+def _is_schema(schema: JsonObject) -> bool:
+    """Whether it can be used; not every expression of Python's is one of JSON Schema's."""
+    try:
+        CompiledSchema(schema)
+    except UsageError:
+        return False
+    return True
 
 
 def _is_movable(schema: JsonObject) -> bool:
