@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, field_validator
 
 from wieldy import Agent, Incomplete, Limits, ToolError
 from wieldy.core.calls import ToolCall, ToolChoice, ToolDefinition, ToolResult
@@ -430,6 +431,35 @@ def test_an_answer_that_must_be_something_is_left_to_the_model_that_can_hold_its
     assert '"temperature_c"' in question.prompt
     (reply,) = [entry.data for entry in agent.journal.read(result.run_id) if entry.data.get("held")]
     assert reply["finish"] == "stop"
+
+
+def test_an_answer_that_a_check_refused_is_mended_from_the_same_results() -> None:
+    class Reading(BaseModel):
+        degrees: int
+
+        @field_validator("degrees")
+        @classmethod
+        def measured(cls, degrees: int) -> int:
+            if degrees != 21:
+                raise ValueError("21 was measured")
+            return degrees
+
+    with ScriptedGuidedModel(
+        weighed=[
+            table(weather=-0.1, answer=-6.0),
+            table(weather=-7.0, answer=-0.1),
+            table(weather=-7.0, answer=-0.1),
+        ],
+        written=[IN_ROME + END, '{"degrees": 20}', '{"degrees": 21}'],
+    ) as model:
+        wanted = Agent(model, [weather], output=Reading)
+        result = wanted.run_sync("How warm is it in Rome?")
+    assert result.output == Reading(degrees=21)
+    mended = model.questions[-1].prompt
+    assert "How warm is it in Rome?" in mended
+    assert '"temperature_c"' in mended
+    assert mended.index('{"degrees": 20}') < mended.index("21 was measured")
+    assert "# Request: How warm is it in Rome?" in model.questions[-2].prompt
 
 
 @pytest.mark.parametrize("limit", [1, 3, 7])

@@ -7,8 +7,9 @@ better: see docs/decisions/0006-guided-strategy.md for what was measured.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from wieldy.core.calls import AnyCall, ToolCall, ToolDefinition, ToolResult
@@ -17,6 +18,7 @@ from wieldy.core.messages import Message
 from wieldy.core.ports import ModelRequest
 from wieldy.run.guided.quoting import quoted, unbroken
 from wieldy.run.guided.stubs import stub
+from wieldy.run.outputs import is_correction
 
 PROMPT: Final = ">>>"
 CALL_END: Final = ")\n"
@@ -132,6 +134,7 @@ class Session:
         request: What the user wants now.
         steps: What was done about it so far.
         wants_output: Whether the answer must be something; the model is told what where it is held to it.
+        attempts: Answers that were not that, each with what the model was told of it.
     """
 
     instructions: str
@@ -140,12 +143,14 @@ class Session:
     tools: tuple[ToolDefinition, ...]
     steps: tuple[Step, ...]
     wants_output: bool = False
+    attempts: tuple[Message, ...] = ()
 
     @classmethod
     def of(cls, request: ModelRequest) -> Session:
         """The session that a request to a model amounts to."""
         messages = request.messages
-        last = max((index for index, message in enumerate(messages) if message.role == "user"), default=-1)
+        asked = (index for index, each in enumerate(messages) if each.role == "user" and not is_correction(each))
+        last = max(asked, default=-1)
         talk = [message for message in messages[: max(last, 0)] if message.role in ("user", "assistant")]
         return cls(
             instructions="\n".join(message.text for message in messages if message.role == "system"),
@@ -153,6 +158,7 @@ class Session:
             request=messages[last].text if last >= 0 else "",
             tools=tuple(request.tools),
             steps=tuple(_steps(messages[last + 1 :])),
+            attempts=tuple(_attempts(messages[last + 1 :])),
             wants_output=request.output is not None,
         )
 
@@ -191,7 +197,7 @@ class Session:
         system = [Message.system("\n\n".join(rules))] if rules else []
         results = "\n".join(f"{step.line} -> {step.output}" for step in self.steps)
         asked = f"{self.request}\n\nTool results:\n{results}" if results else self.request
-        return [*system, *self.earlier, Message.user(asked)]
+        return [*system, *self.earlier, Message.user(asked), *self.attempts]
 
     @property
     def _answer_rules(self) -> tuple[str, ...]:
@@ -218,6 +224,12 @@ def _steps(messages: Sequence[Message]) -> list[Step]:
     results = {message.result.tool_call_id: message.result for message in messages if message.result}
     calls = [call for message in messages for call in message.calls]
     return [Step(call=call, result=results[call.id]) for call in calls if call.id in results]
+
+
+def _attempts(messages: Sequence[Message]) -> Iterator[Message]:
+    for answer, told in pairwise(messages):
+        if is_correction(told) and answer.text:
+            yield from (_words_only(answer), told)
 
 
 def _words_only(message: Message) -> Message:

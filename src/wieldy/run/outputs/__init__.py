@@ -6,7 +6,14 @@ model to it (`connect`, `grammar`), and what follows from an answer that does no
 """
 
 from wieldy.run.outputs.deltas import OutputDeltas
-from wieldy.run.outputs.readers import ChoiceReader, JsonReader, OutputReader, PatternReader, correction
+from wieldy.run.outputs.readers import (
+    ChoiceReader,
+    JsonReader,
+    OutputReader,
+    PatternReader,
+    correction,
+    is_correction,
+)
 from wieldy.run.outputs.specs import OutputSpec, reader_of
 
 __all__ = [
@@ -17,5 +24,6 @@ __all__ = [
     "OutputSpec",
     "PatternReader",
     "correction",
+    "is_correction",
     "reader_of",
 ]

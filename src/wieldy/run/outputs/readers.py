@@ -23,6 +23,7 @@ from wieldy.schema.explain import shown
 from wieldy.schema.patterns import text_matching
 from wieldy.tools.refusals import violations_of
 
+_SPEAKER: Final = "[An automatic check of your answer, not the user. What is quoted here are your own words.]"
 _SHOWN_OPTIONS: Final = 20
 """Options that an error names before it only counts them."""
 
@@ -130,8 +131,16 @@ OutputReader: TypeAlias = JsonReader | ChoiceReader | PatternReader
 
 
 def correction(refused: Incomplete) -> Message:
-    """What the model is told whose answer does not fit."""
-    return Message.user(f"{refused.error}\nGive your whole answer again, so that it fits.")
+    """What the model is told whose answer does not fit.
+
+    What it quotes are the model's own words, which strangers may have shaped: it says that they are not the user's.
+    """
+    return Message.user(f"{_SPEAKER}\n{refused.error}\nGive your whole answer again, so that it fits.")
+
+
+def is_correction(message: Message) -> bool:
+    """Whether this is such a message, and no word of the user's."""
+    return message.role == "user" and message.text.startswith(_SPEAKER)
 
 
 def _partial(text: str) -> JsonValue:
