@@ -239,7 +239,7 @@ def test_structural_tags_hold_no_lengths_which_break_json_in_xgrammar(backend: s
 
 
 def test_what_is_said_of_raw_texts_is_left_to_the_validator() -> None:
-    bounded = {**SEARCH.input_schema, "properties": {"query": {"type": "string", "pattern": "^a"}}}
+    bounded = {**SEARCH.input_schema, "properties": {"query": {"type": "string", "pattern": "^a+$"}}}
     tool = ToolDefinition(name="search", description="", input_schema=bounded)
     raw = planned("vllm", tools=(tool,), chat_format=get("qwen3-coder"))
     assert raw.calls.cannot == ("search: #/properties/query `pattern`: by the validator (it is written as raw text)",)
@@ -308,6 +308,13 @@ def test_options_that_are_single_tokens_are_preferred_where_the_vocabulary_is_kn
     assert plan.fields == {"logit_bias": {"7": 100, "8": 100}}
     assert (plan.answer.how, plan.answer.holds) == ("soft", False)
     assert "logit_bias" not in planned("plain", output=CHOICE, token_of={"red": 7}.get).fields
+
+
+def test_patterns_that_may_match_quotes_are_not_sent_where_they_would_be_written_without_escapes() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^[^x]$"}}, "required": ["a"]}
+    plan = planned("ollama", output=JsonOutput(schema=schema))
+    assert "pattern" not in json.dumps(plan.fields)
+    assert any("pattern" in entry for entry in plan.answer.cannot)
 
 
 # What holds for all

@@ -1,11 +1,12 @@
 """JSON Schemas for servers that mask tokens themselves: what their engines keep to, and what they pass over.
 
 A schema is first lowered (`grammar.lowering`) to the few keywords that engines know. Of those an engine may still pass
-over some, silently; they are reported, and a validator finds what they let through. A server's engine is known by its
-usual one only: another engine enforces more, never less, of what is listed here.
-Sources: xgrammar 0.2.8 and 0.2.9 as measured (pattern beside a length, `allOf` of patterns, `multipleOf` of a fraction;
-with `minLength` or `maxLength` it forbids escapes and lets control characters through, xgrammar#800, so lengths are
-left out); llama.cpp's `grammars/README.md` for its own converter.
+over some, silently, or break the JSON; they are reported, and a validator finds what they let through. A server's
+engine is known by its usual one only: another one enforces more, never less, of what is listed here.
+Sources: xgrammar 0.2.8 and 0.2.9 as measured (`allOf` of patterns, `multipleOf` of a fraction; with `minLength` or
+`maxLength` it forbids escapes and lets control characters through, xgrammar#800, so lengths are left out); llama.cpp's
+`grammars/README.md` and `common/json-schema-to-grammar.cpp` for its own converter. Both write what a pattern matches
+as it is, quotes included; so a pattern is left out if it may match what JSON escapes.
 """
 
 from __future__ import annotations
@@ -14,10 +15,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject
 from wieldy.grammar.lowering import lowered
+from wieldy.grammar.naming import parts
+from wieldy.grammar.reading.character_class import character_class
+from wieldy.grammar.reading.regex import searched
+from wieldy.grammar.shape import Characters, Exact, TextWithout
 from wieldy.schema.resolve import pointer
 from wieldy.schema.rewrite import rewritten, subschemas
+
+_LENGTHS: Final = frozenset({"minLength", "maxLength"})
+_ESCAPED: Final = frozenset({'"', "\\", *map(chr, range(0x20))})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +34,12 @@ class Engine:
     """What becomes of a lowered schema in a server.
 
     Attributes:
-        leaves_out: Keywords that do harm there and are not sent.
+        leaves_out: The keywords of one subschema that do harm there and are not sent.
         passes_over: The keywords of one subschema that are sent and not enforced.
     """
 
     name: str
-    leaves_out: frozenset[str]
+    leaves_out: Callable[[JsonObject], frozenset[str]]
     passes_over: Callable[[JsonObject], Iterator[str]]
 
 
@@ -56,9 +65,42 @@ def _by_gbnf(schema: JsonObject) -> Iterator[str]:
     yield from (keyword for keyword in (*never, *bounds) if keyword in schema)
 
 
-XGRAMMAR: Final = Engine(name="xgrammar", leaves_out=frozenset({"minLength", "maxLength"}), passes_over=_by_xgrammar)
-LLAMA_CPP: Final = Engine(name="llama.cpp", leaves_out=frozenset(), passes_over=_by_llama_cpp)
-GBNF: Final = Engine(name="GBNF", leaves_out=frozenset(), passes_over=_by_gbnf)
+def _unescaped(schema: JsonObject) -> frozenset[str]:
+    pattern = schema.get("pattern")
+    return frozenset({"pattern"}) if isinstance(pattern, str) and _may_need_escapes(pattern) else frozenset[str]()
+
+
+def _unescaped_or_long(schema: JsonObject) -> frozenset[str]:
+    return _unescaped(schema) | (_LENGTHS & schema.keys())
+
+
+def _nothing(_: JsonObject) -> frozenset[str]:
+    return frozenset()
+
+
+def _may_need_escapes(pattern: str) -> bool:
+    """Whether a text that matches may hold a character that JSON writes as an escape."""
+    try:
+        waiting = [searched(pattern)]
+    except GrammarError:
+        return True
+    while waiting:
+        shape = waiting.pop()
+        match shape:
+            case Exact(text=text) if any(character in text for character in _ESCAPED):
+                return True
+            case Characters(allowed=allowed) if any(character in character_class(allowed) for character in _ESCAPED):
+                return True
+            case TextWithout():
+                return True
+            case _:
+                waiting += parts(shape)
+    return False
+
+
+XGRAMMAR: Final = Engine(name="xgrammar", leaves_out=_unescaped_or_long, passes_over=_by_xgrammar)
+LLAMA_CPP: Final = Engine(name="llama.cpp", leaves_out=_unescaped, passes_over=_by_llama_cpp)
+GBNF: Final = Engine(name="GBNF", leaves_out=_nothing, passes_over=_by_gbnf)
 """JSON within a grammar that we write ourselves (`grammar.notation`)."""
 
 
@@ -82,16 +124,18 @@ def masked(schema: JsonObject, engine: Engine) -> Masked:
         return Masked(schema=None, cannot=tuple(map(str, low.refused)))
     left = [str(entry) for entry in low.enforcement if entry.by == "validator"]
     for location, part in subschemas(low.schema):
-        keywords = [keyword for keyword in part if keyword in engine.leaves_out]
-        for keyword in (*keywords, *engine.passes_over(part)):
+        for keyword in (*sorted(engine.leaves_out(part)), *engine.passes_over(part)):
             left.append(f"{pointer(location)} `{keyword}`: by the validator ({engine.name} does not enforce it)")
     return Masked(schema=sent_to(engine, low.schema), cannot=tuple(dict.fromkeys(left)))
 
 
 def sent_to(engine: Engine, schema: JsonObject) -> JsonObject:
     """The schema without the keywords that do harm in the engine, and with maps as all engines know them."""
-    kept = rewritten(schema, lambda part: {name: part[name] for name in part if name not in engine.leaves_out})
-    return rewritten(kept, _without_patterns)
+    return rewritten(schema, lambda part: _without_patterns(_without(part, engine.leaves_out(part))))
+
+
+def _without(schema: JsonObject, keywords: frozenset[str]) -> JsonObject:
+    return {name: value for name, value in schema.items() if name not in keywords}
 
 
 def _without_patterns(schema: JsonObject) -> JsonObject:
@@ -99,6 +143,6 @@ def _without_patterns(schema: JsonObject) -> JsonObject:
     patterns = schema.get("patternProperties")
     if not isinstance(patterns, dict):
         return schema
-    rest = {name: value for name, value in schema.items() if name != "patternProperties"}
+    rest = _without(schema, frozenset({"patternProperties"}))
     is_map = not schema.get("properties") and patterns.keys() == {""}
     return {**rest, "additionalProperties": next(iter(patterns.values())) if is_map else False}
