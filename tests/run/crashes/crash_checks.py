@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from crash_plans import AGAIN, LATE, STEP, UNKNOWN, Plan, effects_of
+from crash_plans import AGAIN, DOUBTFUL, LATE, STEP, UNKNOWN, Plan, effects_of
 from crash_trials import Snapshot, Trial
 
 from wieldy.core.errors import JournalError
@@ -274,7 +274,7 @@ def _judge_once(_trial: Trial, operation: str, expected: int, happened: int, _cl
 
 
 def _judge_unsafe(trial: Trial, operation: str, expected: int, happened: int, claimed: int) -> Iterator[Finding]:
-    consented = sum(_consented_repeats(fold(entries), operation) for entries in trial.journal.values())
+    consented = _consented_repeats([fold(entries) for entries in trial.journal.values()], operation)
     if happened > expected + consented:
         yield Finding("blind", f"{operation!r} (unsafe) took effect {happened} times; {consented} repeats had consent")
     if happened < claimed:
@@ -283,11 +283,12 @@ def _judge_unsafe(trial: Trial, operation: str, expected: int, happened: int, cl
         yield Finding("lost", f"{operation!r} (unsafe) took effect {happened} times, expected {expected}")
 
 
-def _consented_repeats(state: RunState, operation: str) -> int:
-    """How many calls repeat one of unknown outcome with a person's consent."""
-    calls = [call for call in state.calls if call.arguments and call.arguments.get("operation") == operation]
+def _consented_repeats(states: Sequence[RunState], operation: str) -> int:
+    """How many calls, in whatever run, repeat one of unknown outcome with a person's consent."""
+    calls = [call for state in states for call in state.calls]
+    calls = [call for call in calls if call.arguments and call.arguments.get("operation") == operation]
     is_unknown, repeats = False, 0
-    for call in calls:
+    for call in sorted(calls, key=lambda call: call.started or 0.0):
         repeats += is_unknown and call.approved_by is not None
         is_unknown = is_unknown or call.is_unknown
     return repeats
@@ -320,7 +321,8 @@ def _same(trial: Trial, reference: Trial, states: dict[str, RunState]) -> Iterat
         yield Finding("same", f"the model took the steps {[step for step, _ in found]}")
     for (step, results), (_, others) in zip(found, wanted, strict=False):
         for result, other in zip(results, others, strict=False):
-            if result != other and not (result[0] and UNKNOWN in result[1]) and LATE not in result[1] + other[1]:
+            is_open = (result[0] and UNKNOWN in result[1]) or DOUBTFUL in result[1]
+            if result != other and not is_open and LATE not in result[1] + other[1]:
                 yield Finding("same", f"in {step!r} a result is {result}, expected {other}")
 
 

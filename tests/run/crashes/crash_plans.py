@@ -22,6 +22,8 @@ Item = tuple[str, str]
 
 UNKNOWN, LATE = "outcome unknown", "gave no answer within"
 STEP, AGAIN = "Step", "Again"
+DOUBTFUL = "Of one it could not be told whether it was."
+"""What a model says in its answer of a step of unknown outcome."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +34,8 @@ class Plan:
         turns: Calls of each turn; a tool named after a plan in `helpers` is a run of it, whose prompt is the operation
             and stands in its operations where they say `{prompt}`.
         finish: Whether it ends by the control action, instead of by answering.
-        is_stubborn: Whether it asks again for what may have happened.
+        is_stubborn: Whether it asks again for what may have happened, also for what a helper could not tell.
+        is_frank: Whether it says in its answer that a step is of unknown outcome.
         grant: What people answer when they are asked.
         asked: Tools that a person must consent to.
         consent: Whether people are asked on the spot, or the run rests until they have answered.
@@ -44,6 +47,7 @@ class Plan:
     turns: tuple[tuple[Item, ...], ...]
     finish: bool = False
     is_stubborn: bool = False
+    is_frank: bool = False
     grant: bool = True
     asked: frozenset[str] = frozenset()
     consent: Literal["later", "at once"] = "later"
@@ -63,6 +67,8 @@ class Plan:
             calls = (call(name, _arguments(name, _filled(operation, prompt))) for name, operation in self.turns[done])
             return [text(f"{STEP} {done + 1}"), *calls]
         answer = f"All {done} steps of {self.name} were taken."
+        if self.is_frank and any(message.result is not None and is_open(message.result) for message in messages):
+            answer = f"{answer} {DOUBTFUL}"
         return [call("finish", {"answer": answer})] if self.finish else [text(answer)]
 
 
@@ -79,7 +85,9 @@ def is_open(result: ToolResult) -> bool:
 
 def _unknown_calls(messages: Sequence[Message], reply: Message) -> list[ToolCall]:
     told = {
-        message.result.tool_call_id for message in messages if message.result is not None and is_open(message.result)
+        message.result.tool_call_id
+        for message in messages
+        if message.result is not None and (is_open(message.result) or DOUBTFUL in message.result.content)
     }
     return [each for each in reply.calls if isinstance(each, ToolCall) and each.id in told]
 
@@ -162,6 +170,17 @@ NESTED = Plan(
     },
 )
 
+ASKED_AGAIN = Plan(
+    name="helpers asked again",
+    turns=((("helper", "a"),), (("helper", "b"), ("pay", "c"))),
+    helpers={
+        "helper": Plan(
+            name="helper", turns=((("send", "sent {prompt}"),), (("look", "seen {prompt}"),)), is_frank=True
+        ),
+    },
+    is_stubborn=True,
+)
+
 ELSEWHERE = Plan(
     name="fallback",
     turns=(
@@ -190,6 +209,7 @@ PLANS = (
     CONSENT,
     CONSENT_LATER,
     NESTED,
+    ASKED_AGAIN,
     ELSEWHERE,
     LIMITED,
     IMPATIENT,

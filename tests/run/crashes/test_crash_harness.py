@@ -18,6 +18,7 @@ CASES = {
     "says that nothing is known": ("keyed", {"truth", "lost"}),
     "keeps intents in memory": ("unsafe async", {"blind", "intent"}),
     "mixes up results": ("everything", {"history"}),
+    "forgets what nested runs left": ("helpers asked again", {"blind"}),
     "runs finished calls again": ("idempotent", {"lost"}),
 }
 
