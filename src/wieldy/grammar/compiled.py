@@ -10,9 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from wieldy.core.errors import GrammarError
+from wieldy.core.json import JsonObject, canonical_json
+from wieldy.grammar.enforcement import Enforcement
 from wieldy.grammar.engine import llguidance
+from wieldy.grammar.lowering import Lowered, lowered, taken_by
+from wieldy.grammar.naming import parts
 from wieldy.grammar.notation.lark import to_lark
-from wieldy.grammar.shape import Exact, InOrder, Rules
+from wieldy.grammar.shape import Exact, InOrder, Json, Rules
 
 _MAX_MESSAGE = 500
 """Characters of an engine's message that are passed on: it quotes the line at fault, and that may be a megabyte."""
@@ -26,13 +30,18 @@ class Grammar:
         lark: llguidance's Lark dialect.
         rules: What `lark` was written from; None for a text that came in the engine's own dialect.
         special_tokens: The vocabulary's special tokens that `lark` names by their ids.
-        unenforced: What the mask leaves to a validator; empty if it enforces everything.
+        enforcement: Every keyword of the JSON Schemas in it, and who enforces it.
     """
 
     lark: str
     rules: Rules | None = None
     special_tokens: Mapping[str, int] = field(default_factory=dict[str, int])
-    unenforced: tuple[str, ...] = ()
+    enforcement: tuple[Enforcement, ...] = ()
+
+    @property
+    def unenforced(self) -> tuple[Enforcement, ...]:
+        """What the mask leaves to a validator; empty if it enforces everything."""
+        return tuple(entry for entry in self.enforcement if entry.by == "validator")
 
     def followed_by(self, text: str) -> Grammar:
         r"""This grammar and then exactly this text.
@@ -48,7 +57,8 @@ class Grammar:
         if self.rules is None:
             raise GrammarError("A grammar in the engine's own dialect cannot be put together with others.")
         start = InOrder((self.rules.start, Exact(text)))
-        return compiled(replace(self.rules, start=start), special_tokens=self.special_tokens)
+        longer = compiled(replace(self.rules, start=start), special_tokens=self.special_tokens)
+        return replace(longer, enforcement=self.enforcement)
 
     @property
     def engine_text(self) -> str:
@@ -68,14 +78,48 @@ def compiled(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) -
         GrammarError: A name has no shape, or the engine refuses the grammar.
     """
     tokens = dict(special_tokens or {})
+    schemas = [lowered(schema) for schema in _schemas(rules)]
+    text = to_lark(rules, special_tokens=tokens)
     try:
-        grammar = compiled_text(to_lark(rules, special_tokens=tokens))
-    except GrammarError as error:
-        text = to_lark(rules, special_tokens=tokens, keeps_patterns=False)
         grammar = compiled_text(text)
-        left_out = f"Left out every `pattern`: {error}"
-        grammar = replace(grammar, unenforced=(*grammar.unenforced, left_out))
-    return replace(grammar, rules=rules, special_tokens=tokens)
+    except GrammarError:
+        schemas = [_taken(schema) for schema in _schemas(rules)]
+        left = {canonical_json(schema): taken.schema for schema, taken in zip(_schemas(rules), schemas, strict=True)}
+        text = to_lark(rules, special_tokens=tokens, lower=lambda schema: left[canonical_json(schema)])
+        grammar = compiled_text(text)
+    enforcement = tuple(dict.fromkeys(entry for schema in schemas for entry in schema.enforcement))
+    return replace(grammar, rules=rules, special_tokens=tokens, enforcement=enforcement)
+
+
+def _schemas(rules: Rules) -> list[JsonObject]:
+    """The JSON Schemas in the rules, each once."""
+    found: dict[int, JsonObject] = {}
+    waiting, seen = [rules.start, *rules.named.values()], set[int]()
+    while waiting:
+        shape = waiting.pop()
+        if id(shape) not in seen:
+            seen.add(id(shape))  # shapes share their parts
+            if isinstance(shape, Json):
+                found[id(shape.schema)] = shape.schema
+            waiting += parts(shape)
+    return list(found.values())
+
+
+def _taken(schema: JsonObject) -> Lowered:
+    """The schema lowered as far as the engine takes it: what it still refuses is left to the validator.
+
+    Raises:
+        GrammarError: It is refused whatever is left out.
+    """
+
+    def is_taken(part: JsonObject) -> bool:
+        try:
+            compiled_text(to_lark(Rules(start=Json(part))))
+        except GrammarError:
+            return False
+        return True
+
+    return taken_by(is_taken, schema)
 
 
 def compiled_text(text: str) -> Grammar:
@@ -89,4 +133,4 @@ def compiled_text(text: str) -> Grammar:
     is_error, messages = llguidance().LLMatcher.validate_grammar_with_warnings(text)
     if is_error:
         raise GrammarError(f"The constraint cannot be compiled: {messages[0][:_MAX_MESSAGE]}")
-    return Grammar(lark=text, unenforced=tuple(messages))
+    return Grammar(lark=text)

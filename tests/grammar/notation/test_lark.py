@@ -158,10 +158,10 @@ def test_a_literal_that_no_vocabulary_has_as_a_token_is_text():
 
 
 def test_a_pattern_that_the_engine_cannot_read_is_left_out_and_named():
-    shape = Json({"type": "object", "properties": {"a": {"type": "string", "pattern": "(?=x)y"}}})
+    shape = Json({"type": "object", "properties": {"a": {"type": "string", "pattern": "(x)\\1"}}})
     grammar = compiled(Rules(start=shape))
     assert Matcher(grammar, BYTES).accept_text('{"a": "z"}')
-    assert any("pattern" in said for said in grammar.unenforced)
+    assert [said.keyword for said in grammar.unenforced] == ["pattern"]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,6 @@ reported, so that it allows the same or more. These occur and no others:
       (`false` wherever there are `properties` or `patternProperties`), `minProperties`, `maxProperties`.
 """
 
-from wieldy.grammar.lowering.lowered import Lowered, lowered
+from wieldy.grammar.lowering.lowered import Lowered, lowered, taken_by
 
-__all__ = ["Lowered", "lowered"]
+__all__ = ["Lowered", "lowered", "taken_by"]

@@ -156,9 +156,12 @@ def _max_length(one: Against) -> _Ways:
 
 
 def _pattern(one: Against) -> _Ways:
+    pattern = one.schema["pattern"]
     try:
-        language = language_of(str(one.schema["pattern"]), is_wide=True)
+        language = language_of(pattern, is_wide=True) if isinstance(pattern, str) else None
     except GrammarError:
+        return None
+    if language is None:
         return None
     return (replace(NO_WAY, texts=Texts(languages={other(language): (one.place, "pattern")})),)
 

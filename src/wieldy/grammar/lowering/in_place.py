@@ -172,11 +172,15 @@ IN_PLACE_KEYWORDS: dict[str, Callable[[Meaning, Location, JsonObject, str], Ways
 
 # Keywords that look at what the rest of the schema says
 
+_LISTED = "what of a listed value has been looked at is not followed"
+
 
 def _unevaluated_properties(meaning: Meaning, place: Location, schema: JsonObject, way: Way) -> Sequence[Way]:
+    keyword = "unevaluatedProperties"
+    if any(isinstance(value, dict) and value for value in way.values or ()):
+        meaning.leave((place, keyword), _LISTED)
     if way.objects is None or way.values is not None or way.objects.seen == ANYTHING:
         return (way,)
-    keyword = "unevaluatedProperties"
     goal = meaning.goal((*place, keyword), schema[keyword])
     seen = Region(way.objects.seen, ALWAYS, (place, keyword))
     objects = way.objects.met(Objects(regions=(seen,), rest=goal, seen=ANYTHING, origins=((place, keyword),)))
@@ -184,9 +188,11 @@ def _unevaluated_properties(meaning: Meaning, place: Location, schema: JsonObjec
 
 
 def _unevaluated_items(meaning: Meaning, place: Location, schema: JsonObject, way: Way) -> Sequence[Way]:
+    keyword = "unevaluatedItems"
+    if any(isinstance(value, list) and value for value in way.values or ()):
+        meaning.leave((place, keyword), _LISTED)
     if way.arrays is None or way.values is not None or way.arrays.seen is None:
         return (way,)
-    keyword = "unevaluatedItems"
     goal = meaning.goal((*place, keyword), schema[keyword])
     arrays = way.arrays.met(Arrays(first=(ALWAYS,) * way.arrays.seen, rest=goal, seen=None))
     return (replace(way, arrays=arrays),)

@@ -269,8 +269,9 @@ def _cuts(language: Language) -> frozenset[int]:
             return _cuts(part)
 
 
-def is_empty(language: Language, *, most_states: int = MAX_STATES) -> bool | None:
-    """Whether there is no text in the language; None where that could not be found out within so many states."""
+@lru_cache(maxsize=4000)
+def is_empty(language: Language) -> bool | None:
+    """Whether there is no text in the language; None where that could not be found out."""
     seen, waiting = {language}, [language]
     for state in waiting:
         if has_empty_text(state):
@@ -280,6 +281,6 @@ def is_empty(language: Language, *, most_states: int = MAX_STATES) -> bool | Non
             if following != NOTHING and following not in seen:
                 seen.add(following)
                 waiting.append(following)
-        if len(seen) > most_states:
+        if len(seen) > MAX_STATES:
             return None
     return True

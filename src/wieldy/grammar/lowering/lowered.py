@@ -7,8 +7,8 @@ but for keywords that the report leaves to the validator; and the report has eve
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 from wieldy.core.json import JsonObject, JsonValue
@@ -72,7 +72,7 @@ def _of_document(document: JsonObject, without: tuple[Origin, ...]) -> Lowered:
     if written is None:
         place, keyword = _culprit(document, printer.impossible_member(root))
         return _refusal(document, (place, keyword), "no value fits it")
-    if any("\ud800" <= character <= "\udfff" for character in json.dumps(written, ensure_ascii=False)):
+    if not _is_text(json.dumps(written, ensure_ascii=False)):
         return _refusal(document, ((), ""), "it holds half of a surrogate pair, which is no text")
     return Lowered(schema=written, enforcement=tuple(_report(document, meaning)))
 
@@ -82,16 +82,25 @@ def pointer(place: Location) -> str:
     return "#" + "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in place)
 
 
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _report(document: JsonObject, meaning: Meaning) -> Iterable[Enforcement]:
     for place, subschema in _all_subschemas(document, meaning.used):
+        where = pointer(place)
         for keyword in subschema:
             if keyword not in ENFORCED:
                 continue
-            entry = Enforcement(pointer=pointer(place), keyword=keyword, by="mask")
-            if (place, keyword) in meaning.left:
-                yield replace(entry, by="validator", reason=meaning.left[place, keyword])
+            left = meaning.left.get((place, keyword))
+            if left is None:
+                yield Enforcement(pointer=where, keyword=keyword, by="mask", reason=note(subschema, keyword))
             else:
-                yield replace(entry, reason=note(subschema, keyword))
+                yield Enforcement(pointer=where, keyword=keyword, by="validator", reason=left)
 
 
 def _all_subschemas(document: JsonObject, used: Iterable[Location] = ()) -> Iterable[tuple[Location, JsonObject]]:
@@ -124,3 +133,42 @@ def _culprit(document: JsonValue, goal: Goal) -> Origin:
     keywords = [keyword for keyword in schema if keyword in ENFORCED] if isinstance(schema, dict) else []
     wanted = ("const", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "minItems", "required")
     return place, next((keyword for keyword in wanted if keyword in keywords), keywords[0] if keywords else "")
+
+
+def taken_by(is_taken: Callable[[JsonObject], bool], schema: JsonObject) -> Lowered:
+    """The schema lowered so far that an engine takes it: what it refuses is left to the validator, and nothing else.
+
+    Args:
+        is_taken: Whether the engine takes a lowered schema.
+        schema: The schema.
+
+    Returns:
+        The schema without the keywords at fault; as it is if the engine does not take it whatever is left out.
+    """
+    places = [place for place, _ in _all_subschemas(schema)]
+    origins = [(place, keyword) for place in places for keyword in _keywords(schema, place) if keyword in _OMITTED]
+    found: list[Origin] = []
+    while not is_taken((done := lowered(schema, without=found)).schema):
+        if done.refused or not is_taken(lowered(schema, without=[*found, *origins]).schema):
+            return lowered(schema)
+        # With all keywords from `low` on left out it is taken, with all from `high` on it is not.
+        low, high = 0, len(origins)
+        while high - low > 1:
+            middle = (low + high) // 2
+            is_enough = is_taken(lowered(schema, without=[*found, *origins[middle:]]).schema)
+            low, high = (middle, high) if is_enough else (low, middle)
+        found.append(origins.pop(low))
+    return done
+
+
+_OMITTED = frozenset(
+    {"pattern", "format", "patternProperties", "propertyNames", "multipleOf", "minLength", "maxLength", "not", "if"}
+    | {"oneOf", "anyOf", "minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+    | {"minProperties", "maxProperties", "dependentRequired", "dependentSchemas", "dependencies", "contains"}
+)
+"""Keywords that may be left to the validator one by one."""
+
+
+def _keywords(document: JsonObject, place: Location) -> Iterable[str]:
+    schema = at(document, place)
+    return schema if isinstance(schema, dict) else ()

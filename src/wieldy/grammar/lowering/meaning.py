@@ -17,7 +17,7 @@ from wieldy.grammar.lowering.own import KEYWORDS, own_way
 from wieldy.grammar.lowering.records import ALWAYS, ANY_WAY, NEVER, Claim, Goal, Origin, Way
 from wieldy.grammar.lowering.references import References, UnresolvedError
 from wieldy.grammar.lowering.values import Values, is_same
-from wieldy.grammar.lowering.vocabulary import ENFORCED, REFERENCES, mistake, parts_of, subschemas
+from wieldy.grammar.lowering.vocabulary import ENFORCED, mistake, parts_of, subschemas
 from wieldy.schema.resolve import Location, at
 
 MAX_WAYS = 64
@@ -171,8 +171,9 @@ class Meaning:
         if claim in self._open:
             if self._peeks:
                 raise _OpenError
-            keyword = next(iter(REFERENCES & self._schema(place).keys()), "$ref")
-            raise RefusedError((place, keyword), _CIRCLE)
+            raise RefusedError(
+                (place, next(name for name in self._schema(place) if name in IN_PLACE_KEYWORDS)), _CIRCLE
+            )
         self._open.add(claim)
         self.used.add(place)
         try:
@@ -209,14 +210,13 @@ class Meaning:
     def _read(self, place: Location) -> Sequence[Way]:
         schema = self._schema(place)
         found: Sequence[Way] = (ANY_WAY,)
-        own = next((name for name in ("properties", *schema) if name in KEYWORDS and name in schema), None)
+        if not KEYWORDS.isdisjoint(schema):
+            # First, so that a schema's own members come before those that others add.
+            found = self.combined(found, (own_way(self, place, schema),)) or ()
         for keyword in schema:
-            if keyword == own:
-                following: Sequence[Way] | None = (own_way(self, place, schema),)
-            elif keyword in IN_PLACE_KEYWORDS:
-                following = IN_PLACE_KEYWORDS[keyword](self, place, schema, keyword)
-            else:
+            if keyword not in IN_PLACE_KEYWORDS:
                 continue
+            following = IN_PLACE_KEYWORDS[keyword](self, place, schema, keyword)
             combined = found if following is None else self.combined(found, following)
             if combined is None:
                 self.leave((place, keyword), _TOO_MANY)

@@ -133,9 +133,12 @@ def _asked_numbers(place: Location, schema: JsonObject) -> Iterator[Numbers]:
 def _texts(meaning: Meaning, place: Location, schema: JsonObject) -> Texts | None:
     languages: dict[Language, Origin] = {}
     least, most = count(schema, "minLength") or 0, count(schema, "maxLength")
-    if "pattern" in schema:
+    pattern = schema.get("pattern", "")
+    if not isinstance(pattern, str):
+        meaning.leave((place, "pattern"), f"expected a regular expression, found {pattern!r}")
+    elif pattern:
         try:
-            languages[language_of(str(schema["pattern"]))] = (place, "pattern")
+            languages[language_of(pattern)] = (place, "pattern")
         except GrammarError as error:
             meaning.leave((place, "pattern"), str(error))
     named = schema.get("format")

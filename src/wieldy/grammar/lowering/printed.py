@@ -137,19 +137,18 @@ class Printer:
 
     def _body(self, ways: Sequence[Way]) -> JsonObject:
         values: list[JsonValue] = []
-        options: dict[str, JsonObject] = {}
+        found: list[JsonObject] = []
         for way in ways:
-            if way.values is not None:
+            if way.values is None:
+                found += self._options(way)
+            else:
                 values += [value for value in way.values if not any(is_same(value, one) for one in values)]
-                continue
-            for option in self._options(way):
-                options.setdefault(canonical_json(option), option)
-        if all(canonical_json(free) in options for free in _FREE):
+        if len(found) > 1:
+            found = list({canonical_json(option): option for option in found}.values())
+        if len(found) >= len(_FREE) and all(free in found for free in _FREE):
             return {}
-        found: list[JsonValue] = [*([{"enum": values}] if values else ()), *options.values()]
-        if len(found) == 1 and isinstance(found[0], dict):
-            return found[0]
-        return {"anyOf": found}
+        options: list[JsonValue] = [*([{"enum": values}] if values else ()), *found]
+        return {"anyOf": options} if len(options) > 1 else {"enum": values} if values else found[0]
 
     def _options(self, way: Way) -> Iterator[JsonObject]:
         if way.is_null:

@@ -127,8 +127,7 @@ class Texts:
         """Whether it is certain that there is no such text."""
         if self.most is not None and self.most < self.least:
             return True
-        is_plain = len(self.languages) + bool(self.least or self.most is not None) < 2
-        return not is_plain and is_empty(self.language) is True
+        return bool(self.languages) and is_empty(self.language) is True
 
 
 @dataclass(frozen=True, slots=True)

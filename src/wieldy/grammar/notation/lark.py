@@ -9,18 +9,20 @@ a call begins and ends, they are rules of their own, from state to state (`steps
 
 Not exact in one place: where a pattern may go on with the first character of a JSON value or of a shape that contains
 itself (`[0-9]+` before a number), the pattern takes it; no wire does that.
-JSON is read as the engine reads it: properties in the schema's order, and no escapes where none are needed.
+JSON is lowered first (`lowering`) and read as the engine reads it: properties in the schema's order, and no escapes
+where none are needed.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject
+from wieldy.grammar.lowering import lowered
 from wieldy.grammar.naming import recursive_names
 from wieldy.grammar.notation.endings import Endings
 from wieldy.grammar.notation.lark_text import characters, literal, text_without
@@ -52,7 +54,6 @@ from wieldy.grammar.shape import (
     Shape,
     TextWithout,
 )
-from wieldy.schema.rewrite import rewritten
 
 _MAX_COPIES = 32
 """Up to so many stops are written out where a part is repeated a limited number of times; above, the engine counts."""
@@ -66,23 +67,42 @@ _MAX_PATTERN = 2000
 _LONG = 120
 """A longer pattern is written once and named: shapes share their parts, and written out they could be endless."""
 _ONE_LINE: JsonObject = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+_ON_LINES: JsonObject = {"whitespace_pattern": r" |\n[ \t]{0,20}"}
+"""White space as programs and models lay JSON out, in runs that end: some write spaces until their budget is gone."""
 _TERMINAL = re.compile(r"\bT[0-9]+\b")
 
 
-def to_lark(rules: Rules, *, special_tokens: Mapping[str, int] | None = None, keeps_patterns: bool = True) -> str:
+def strictly_lowered(schema: JsonObject) -> JsonObject:
+    """The schema lowered.
+
+    Raises:
+        GrammarError: Something in it is refused.
+    """
+    found = lowered(schema)
+    for refused in found.refused:
+        raise GrammarError(f"The constraint cannot be compiled: in its schema, {refused}.")
+    return found.schema
+
+
+def to_lark(
+    rules: Rules,
+    *,
+    special_tokens: Mapping[str, int] | None = None,
+    lower: Callable[[JsonObject], JsonObject] = strictly_lowered,
+) -> str:
     """The text of a grammar that accepts every text of the rules; its first rule is `start`.
 
     Args:
         rules: What may be written.
         special_tokens: The vocabulary's special tokens by their text: where a shape has one of them and says that it
             may be a token, only the token is accepted.
-        keeps_patterns: Whether the `pattern`s of JSON Schemas are in it.
+        lower: Brings a JSON Schema into what the engine takes.
 
     Raises:
-        GrammarError: A name has no shape, or shapes are nested too deeply.
+        GrammarError: A name has no shape, shapes are nested too deeply, or a JSON Schema is refused.
     """
     try:
-        return _Writer(with_single_texts(rules), dict(special_tokens or {}), keeps_patterns=keeps_patterns).text()
+        return _Writer(with_single_texts(rules), dict(special_tokens or {}), lower).text()
     except RecursionError:
         raise GrammarError("The shape cannot be written as a grammar: it is nested too deeply.") from None
 
@@ -90,14 +110,16 @@ def to_lark(rules: Rules, *, special_tokens: Mapping[str, int] | None = None, ke
 class _Writer:
     """The grammar of one set of rules, as it grows."""
 
-    def __init__(self, rules: Rules, special_tokens: Mapping[str, int], *, keeps_patterns: bool) -> None:
+    def __init__(
+        self, rules: Rules, special_tokens: Mapping[str, int], lower: Callable[[JsonObject], JsonObject]
+    ) -> None:
+        self._lower = lower
         recursive = recursive_names(rules)
         self._rules = rules
         self._open_names = {name: shape for name, shape in rules.named.items() if name not in recursive}
         self._tokens = special_tokens
         spellings = sorted(filter(None, special_tokens), key=len, reverse=True)
         self._token = re.compile("|".join(map(re.escape, spellings))) if spellings else None
-        self._keeps_patterns = keeps_patterns
         self._lines: list[str] = []
         self._terminals: dict[str, str] = {}
         self._endings = Endings(self._open_names)
@@ -390,9 +412,8 @@ class _Writer:
         return len(pattern) + sum(self._sizes.get(name, 0) for name in _TERMINAL.findall(pattern))
 
     def _value(self, shape: Json) -> str:
-        schema = shape.schema if self._keeps_patterns else rewritten(shape.schema, _without_pattern)
-        layout: JsonObject = _ONE_LINE if shape.one_line else {"whitespace_flexible": True}
-        text = json.dumps({**schema, "x-guidance": {**layout, "lenient": True}}, ensure_ascii=False)
+        layout = _ONE_LINE if shape.one_line else _ON_LINES
+        text = json.dumps({**self._lower(shape.schema), "x-guidance": layout}, ensure_ascii=False)
         if text not in self._values:
             self._values[text] = name = self._fresh("value")
             self._lines.append(f"{name}: %json {text}")
@@ -404,10 +425,6 @@ class _Writer:
 
 
 EMPTY_LEXEME = '""'
-
-
-def _without_pattern(schema: JsonObject) -> JsonObject:
-    return {keyword: value for keyword, value in schema.items() if keyword != "pattern"}
 
 
 def _alike(pieces: Pieces) -> dict[Stop, int]:
