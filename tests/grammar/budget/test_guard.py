@@ -22,6 +22,9 @@ vocabularies = st.sampled_from(VOCABULARIES)
 """Made once: each is a second's work of the engine."""
 
 
+laws = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+
+
 def grammar_of(schema: dict, *, one_line: bool) -> Grammar:
     try:
         return compiled(Rules(start=Json(schema, one_line=one_line)))
@@ -53,7 +56,7 @@ def finite(digits: str) -> float:
     return max(-sys.float_info.max, min(sys.float_info.max, float(digits)))
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@laws
 @given(schemas, st.booleans(), vocabularies, st.integers(0, 30), st.integers())
 def test_every_budget_from_the_minimum_up_gives_a_complete_value(schema, one_line, tokenizer, more, seed):
     grammar = grammar_of(schema, one_line=one_line)
@@ -67,7 +70,7 @@ def test_every_budget_from_the_minimum_up_gives_a_complete_value(schema, one_lin
     assert jsonschema_rs.is_valid(schema, json.loads(text, parse_float=finite))
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@laws
 @given(schemas, vocabularies)
 def test_below_the_minimum_is_an_error_that_names_it(schema, tokenizer):
     grammar = grammar_of(schema, one_line=False)
@@ -80,7 +83,7 @@ def test_below_the_minimum_is_an_error_that_names_it(schema, tokenizer):
         Guard(grammar, tokenizer, max_tokens=minimum, end_token_counts=True)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@laws
 @given(schemas, vocabularies, st.integers(0, 12), st.integers())
 def test_what_is_allowed_is_accepted_and_going_back_undoes_it(schema, tokenizer, more, seed):
     grammar, chance = grammar_of(schema, one_line=True), random.Random(seed)
@@ -101,4 +104,18 @@ def test_what_is_allowed_is_accepted_and_going_back_undoes_it(schema, tokenizer,
         token = guard.choose(chance.sample(mask.allowed, min(3, len(mask.allowed))))
         assert engine.accept_token(token)
         if token == tokenizer.end_token:
+            break
+
+
+@laws
+@given(schemas, vocabularies, st.integers(60, 400), st.integers(0, 40), st.integers())
+def test_where_it_is_not_tight_no_token_of_the_mask_is_refused(schema, tokenizer, budget, steps, seed):
+    grammar, chance = grammar_of(schema, one_line=False), random.Random(seed)
+    assume(minimum_tokens(grammar, tokenizer) < budget)
+    guard = Guard(grammar, tokenizer, max_tokens=budget)
+    for _ in range(steps):
+        mask = guard.fill_mask().allowed
+        if not guard.is_tight:
+            assert all(map(guard.allows, chance.sample(mask, min(len(mask), 40))))
+        if guard.is_finished or guard.choose(chance.sample(mask, len(mask))) == tokenizer.end_token:
             break

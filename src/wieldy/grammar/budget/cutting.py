@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from wieldy.grammar.budget.parts import Piece, joined
@@ -38,6 +38,13 @@ class Cutter:
                 return None
             found += tokens
         return tuple(found)
+
+    def weights(self, of_bytes: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+        """Every token that a text is made of, with the sum of its bytes' weights. Cost: linear in the vocabulary."""
+        if max(of_bytes) < 256:
+            table = bytes(of_bytes)
+            return ((sum(token.translate(table)), token) for token in self._ids)
+        return ((sum(of_bytes[byte] for byte in token), token) for token in self._ids)
 
     def _cut(self, text: bytes) -> tuple[int, ...] | None:
         if text not in self._known:

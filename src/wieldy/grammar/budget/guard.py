@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from wieldy.core.errors import BudgetError, GrammarError
 from wieldy.grammar.budget.cutting import cutter_of
+from wieldy.grammar.budget.margins import margin
 from wieldy.grammar.budget.network import network_of
 from wieldy.grammar.budget.repeating import LOOKED_AT_BYTES, repeated_bytes
 from wieldy.grammar.budget.searching import Completions
@@ -95,7 +96,8 @@ class Guard:
         self._tokenizer = tokenizer
         self._network = network_of(grammar)
         self._matcher = Matcher(grammar, tokenizer)
-        self._completions = Completions(self._matcher, cutter_of(tokenizer), end_token=tokenizer.end_token)
+        self._cutter = cutter_of(tokenizer)
+        self._completions = Completions(self._matcher, self._cutter, end_token=tokenizer.end_token)
         start = Standing.at_start(self._network.states, self._network.start)
         witness = self._completions.confirmed((), start)
         if witness is None:
@@ -138,8 +140,13 @@ class Guard:
 
     @property
     def is_tight(self) -> bool:
-        """Whether the budget may refuse a token that the grammar allows."""
-        return True
+        """Whether the budget may refuse a token that the grammar allows; where it may not, the mask is all there is."""
+        now = self._steps[-1]
+        standing = self._read()
+        if standing is None or now.closing is not None:
+            return True
+        most = standing.peak + margin(self._network, self._cutter)
+        return now.remaining - 1 < most + now.reserve
 
     @property
     def forced(self) -> list[tuple[int, int]]:

@@ -28,7 +28,7 @@ from wieldy.grammar.budget.parts import (
     character,
 )
 from wieldy.grammar.budget.states import States
-from wieldy.grammar.budget.texts import Texts, repetition
+from wieldy.grammar.budget.texts import LONGEST_CHARACTER, Texts, repetition
 from wieldy.grammar.lowering import lowered
 from wieldy.grammar.reading.regex import searched
 from wieldy.grammar.shape import Exact, Json
@@ -141,10 +141,10 @@ class _Document:
             conditions.append(repetition(any_text.part, least, most))
         return self._all(conditions)
 
-    def _all(self, conditions: Sequence[Part], unwanted: Sequence[Part] = ()) -> Part:
+    def _all(self, conditions: Sequence[Part], unwanted: Sequence[Part] = (), peak: int | None = None) -> Part:
         if len(conditions) == 1 and not unwanted:
             return conditions[0]
-        return Meeting(self._states, conditions, unwanted, is_unwanted_anywhere=False).start
+        return Meeting(self._states, conditions, unwanted, peak=peak).start
 
     # Objects
 
@@ -201,7 +201,9 @@ class _Document:
         rest = schema.get("additionalProperties", True)
         if rest is not False:
             unwanted = [*taken, *keys]
-            key = self._all([self._texts.any_text()], unwanted)
+            # One more character makes a key another one than those with values of their own.
+            peak = None if keys else LONGEST_CHARACTER + 1
+            key = self._all([self._texts.any_text()], unwanted, peak)
             options.append(self._member(key, self.value(rest)))
         return Choice(options) if options else None
 

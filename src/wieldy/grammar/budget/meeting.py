@@ -20,6 +20,9 @@ from wieldy.grammar.budget.states import State, States
 _MAX_STEPS = 5000
 """Steps of a search; where it ends, the costs of the conditions count, which are too low and never too high."""
 
+_MAX_PLACES = 300
+"""So many places are looked at to find out what a text can cost at most."""
+
 _Place: TypeAlias = tuple[tuple[State, ...], tuple[State | None, ...]]
 """Where all conditions stand; one that must not hold and no longer can is None."""
 
@@ -32,17 +35,26 @@ class Meeting:
         wanted: What the text must be. No part may call a rule.
         unwanted: What it must not be.
         is_unwanted_anywhere: Whether already no beginning of the text may be unwanted.
+        peak: No fewer bytes than the text can ever cost; None to find that out when it is asked for.
     """
 
     def __init__(
-        self, states: States, wanted: Sequence[Part], unwanted: Sequence[Part] = (), *, is_unwanted_anywhere: bool
+        self,
+        states: States,
+        wanted: Sequence[Part],
+        unwanted: Sequence[Part] = (),
+        *,
+        is_unwanted_anywhere: bool = False,
+        peak: int | None = None,
     ) -> None:
         for part in (*wanted, *unwanted):
             solve(part)
         self._is_unwanted_anywhere = is_unwanted_anywhere
+        self._peak = peak
         self._leaves: dict[_Place, Met] = {}
         self._spellings: dict[_Place, bytes | None] = {}
-        self.start = self.leaf((tuple(map(states.start_of, wanted)), tuple(map(states.start_of, unwanted))))
+        self._start: _Place = (tuple(map(states.start_of, wanted)), tuple(map(states.start_of, unwanted)))
+        self.start = self.leaf(self._start)
 
     def leaf(self, place: _Place) -> Met:
         """The part that stands at this place; the same object for the same place."""
@@ -84,6 +96,29 @@ class Meeting:
                     self._spellings.setdefault(following, (found or b"")[count + 1 :])
                     place = following
         return self._spellings[place]
+
+    @property
+    def peak(self) -> int:
+        """No fewer bytes than the text can ever cost; `IMPOSSIBLE` where that is too much to find out."""
+        if self._peak is None:
+            self._peak = self._found_peak()
+        return self._peak
+
+    def _found_peak(self) -> int:
+        waiting: list[_Place] = [self._start]
+        seen: set[_Place] = {self._start}
+        most = 0
+        for place in waiting:
+            spelling = self.spelling(place)
+            most = max(most, len(spelling or b""))
+            for low, _ in self.ranges(place):
+                following = self.after(place, low)
+                if following is not None and following not in seen:
+                    seen.add(following)
+                    waiting.append(following)
+            if len(waiting) > _MAX_PLACES:
+                return IMPOSSIBLE
+        return most
 
     def _search(self, start: _Place) -> bytes | None:
         waiting = [(_estimate(start), b"")]
@@ -135,6 +170,11 @@ class Met(Leaf):
     @override
     def spelling(self) -> bytes:
         return self._meeting.spelling(self._place) or b""
+
+    @property
+    @override
+    def peak(self) -> int:
+        return self._meeting.peak
 
     @override
     def after(self, byte: int) -> Leaf | None:

@@ -15,8 +15,8 @@ from typing_extensions import override
 
 from wieldy.grammar.budget.parts import IMPOSSIBLE, Leaf, Range
 
-_MAX_MORE_DIGITS = 40
-"""Digits that a number may lack, beside those of its bounds."""
+_MORE_DIGITS = 3
+"""Characters that a number may lack beside the digits of its bounds: a sign, a point, and one digit more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,12 @@ class Bounds:
     high: Fraction | None = None
     is_high_excluded: bool = False
     step: Fraction | None = None
+
+    @property
+    def most_digits(self) -> int:
+        """No fewer characters than any beginning of such a number can lack."""
+        values = (self.low, self.high, self.step)
+        return _MORE_DIGITS + sum(len(str(value)) for value in values if value is not None)
 
     @property
     def decimals(self) -> int | None:
@@ -99,8 +105,18 @@ class Number(Leaf):
 
     @property
     @override
+    def lasts(self) -> Iterable[Range]:
+        return ((ord("0"), ord("9")),)
+
+    @property
+    @override
     def spelling(self) -> bytes:
         return (self._lacking or "").encode()
+
+    @property
+    @override
+    def peak(self) -> int:
+        return self._bounds.most_digits
 
     @override
     def after(self, byte: int) -> Leaf | None:
@@ -134,9 +150,7 @@ def _lacking(bounds: Bounds, written: str) -> str | None:
 def _lacking_digits(bounds: Bounds, written: str) -> str | None:
     whole, dot, decimals = written.removeprefix("-").partition(".")
     digits = int(whole + decimals or "0")
-    values = (bounds.low, bounds.high, bounds.step)
-    most = _MAX_MORE_DIGITS + sum(len(str(value)) for value in values if value is not None)
-    for more_whole, more_decimals in _ways(bounds, whole, decimals if dot else None, most):
+    for more_whole, more_decimals in _ways(bounds, whole, decimals if dot else None):
         more = more_whole + (more_decimals or 0)
         low, high = digits * 10**more, (digits + 1) * 10**more - 1
         if not whole and more_whole > 1:
@@ -150,9 +164,9 @@ def _lacking_digits(bounds: Bounds, written: str) -> str | None:
     return None
 
 
-def _ways(bounds: Bounds, whole: str, decimals: str | None, most: int) -> Iterator[tuple[int, int | None]]:
+def _ways(bounds: Bounds, whole: str, decimals: str | None) -> Iterator[tuple[int, int | None]]:
     """How many digits may be added before and after the decimal point (None: there is none), fewest first."""
-    for more in range(most):
+    for more in range(bounds.most_digits):
         if decimals is not None:
             lacks = bounds.decimals is not None and len(decimals) + more != bounds.decimals
             if len(decimals) + more and not lacks:

@@ -7,7 +7,7 @@ Parts only describe; `states` walks them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Protocol, TypeAlias
 
@@ -70,6 +70,20 @@ class Leaf(Part):
         """The fewest bytes with which it is written."""
         raise NotImplementedError
 
+    @property
+    def peak(self) -> int:
+        """No fewer bytes than it can cost now or at any time until it is written."""
+        return self.cost
+
+    @property
+    def lasts(self) -> Iterable[Range] | None:
+        """Ranges of bytes of which one is its last; None for all that there are."""
+        return None
+
+    def rises(self) -> Mapping[Range, int]:
+        """By ranges that the first byte may be in: how much dearer than now it may be, at any time after that byte."""
+        return dict.fromkeys(self.ranges, self.peak - self.cost)
+
     def after(self, byte: int) -> Leaf | None:
         """What is still to be written after the byte; None if the byte may not come."""
         raise NotImplementedError
@@ -91,6 +105,11 @@ class Empty(Leaf):
     @property
     @override
     def ranges(self) -> Iterable[Range]:
+        return ()
+
+    @property
+    @override
+    def lasts(self) -> Iterable[Range]:
         return ()
 
     @property
@@ -121,6 +140,15 @@ class Literal(Leaf):
     def ranges(self) -> Iterable[Range]:
         byte = self._text[self._start]
         return ((byte, byte),)
+
+    @property
+    @override
+    def lasts(self) -> Iterable[Range]:
+        return ((self._text[-1], self._text[-1]),)
+
+    @override
+    def rises(self) -> Mapping[Range, int]:
+        return dict.fromkeys(self.ranges, -1)
 
     @property
     @override
@@ -160,12 +188,30 @@ class Character(Leaf):
 
     @property
     @override
+    def lasts(self) -> Iterable[Range]:
+        return (sequence[-1] for sequence in self._sequences)
+
+    @property
+    @override
     def spelling(self) -> bytes:
         shortest = [sequence for sequence in self._sequences if len(sequence) == self.cost]
         for byte in NICE:
             if self.cost == 1 and any(low <= byte <= high for ((low, high),) in shortest):
                 return bytes([byte])
         return bytes(low for low, _ in shortest[0])
+
+    @property
+    @override
+    def peak(self) -> int:
+        return max(map(len, self._sequences), default=0)
+
+    @override
+    def rises(self) -> Mapping[Range, int]:
+        found: dict[Range, int] = {}
+        for sequence in self._sequences:
+            left = len(sequence) - 1
+            found[sequence[0]] = max(found.get(sequence[0], -self.cost), left - self.cost)
+        return found
 
     @override
     def after(self, byte: int) -> Leaf | None:
@@ -329,7 +375,7 @@ def solve(root: Part) -> None:
 
     Costs only fall: each round puts the parts that calls lead to first, so that without recursion one is enough.
     """
-    order = list(_inner_first(root))
+    order = list(inner_first(root))
     is_settled = False
     while not is_settled:
         is_settled = True
@@ -340,7 +386,8 @@ def solve(root: Part) -> None:
                 is_settled = False
 
 
-def _inner_first(root: Part) -> Iterator[Part]:
+def inner_first(root: Part) -> Iterator[Part]:
+    """Every part once, those inside before those around them, as far as parts do not contain themselves."""
     waiting: list[tuple[Part, bool]] = [(root, False)]
     seen = set[Part]()
     while waiting:

@@ -7,7 +7,7 @@ first reached and kept: the text of a string goes round in one state however lon
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from wieldy.grammar.budget.parts import (
     IMPOSSIBLE,
@@ -59,12 +59,27 @@ class State:
         may_end: Whether the rule may be over.
     """
 
-    __slots__ = ("_after", "_best", "_calls", "_opened", "_spelled", "_states", "_tokens", "cost", "leaves", "may_end")
+    __slots__ = (
+        "_after",
+        "_best",
+        "_calls",
+        "_most",
+        "_opened",
+        "_peak",
+        "_spelled",
+        "_states",
+        "_tokens",
+        "cost",
+        "leaves",
+        "may_end",
+    )
 
-    def __init__(self, states: States, rests: Iterable[Rest]) -> None:
+    def __init__(self, states: States, rests: Collection[Rest]) -> None:
         self._states = states
         self._best = min(rests, key=lambda rest: rest.cost)
         self.cost = self._best.cost
+        self._most = max(rest.cost for rest in rests)
+        self._peak: int | None = None
         self._opened = _Opened(states, rests)
         self.leaves = self._opened.leaves
         self.may_end = self._opened.may_end
@@ -96,6 +111,14 @@ class State:
     def is_end(self) -> bool:
         """Whether the rule is over and cannot go on."""
         return self.may_end and not self.leaves and not self._opened.tokens and not self._opened.calls
+
+    @property
+    def peak(self) -> int:
+        """No fewer bytes than the way to the end of the rule can take, whichever way the text goes from here."""
+        if self._peak is None:
+            leaves = (leaf.peak + following.cost for leaf, following in self.leaves)
+            self._peak = max((self._most, *leaves))
+        return self._peak
 
     def spelled(self) -> tuple[Piece, ...]:
         """The cheapest way to the end of the rule."""

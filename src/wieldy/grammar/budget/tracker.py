@@ -22,7 +22,7 @@ class Frame:
         cost: The fewest bytes from the end of the rule to the end of the whole text.
     """
 
-    __slots__ = ("_best", "_rest", "cost", "has_ended", "position", "returns")
+    __slots__ = ("_best", "_peak", "_rest", "cost", "has_ended", "position", "returns")
 
     def __init__(self, position: int, *, is_bottom: bool = False) -> None:
         self.position = position
@@ -31,6 +31,7 @@ class Frame:
         self.cost = 0 if is_bottom else IMPOSSIBLE
         self._best: tuple[State, Frame] | None = None
         self._rest: tuple[Piece, ...] | None = None
+        self._peak: int | None = None
 
     def measured(self) -> bool:
         """Whether its cost fell, from what is known of the frames below."""
@@ -40,6 +41,14 @@ class Frame:
                 self.cost = state.cost + below.cost
                 self._best = (state, below)
         return self.cost < cost_before
+
+    @property
+    def peak(self) -> int:
+        """No fewer bytes than from the end of the rule to the end of the text, to whichever place it returns."""
+        if self._peak is None:
+            self._peak = IMPOSSIBLE  # while it is being found out: a rule that returns to itself has no bound
+            self._peak = max((state.peak + below.peak for state, below in self.returns), default=0)
+        return self._peak
 
     @property
     def below(self) -> Frame | None:
@@ -111,6 +120,11 @@ class Standing:
     def free_texts(self) -> int:
         """How many texts of the model's own have not begun and are still to come on the shortest way to the end."""
         return sum(piece is None for piece in self.completion()[1:])
+
+    @property
+    def peak(self) -> int:
+        """No fewer bytes than the text can cost to complete, as long as nothing more begins that may be left out."""
+        return max((state.peak + frame.peak for state, frame in self._heads), default=0)
 
     def cost_outside(self, last: int) -> int:
         """The fewest bytes to the end once the rule is over that began before the last so many bytes of the text."""
