@@ -31,12 +31,14 @@ class Grammar:
         rules: What `lark` was written from; None for a text that came in the engine's own dialect.
         special_tokens: The vocabulary's special tokens that `lark` names by their ids.
         enforcement: Every keyword of the JSON Schemas in it, and who enforces it.
+        lowered: What the engine has of each of them, by the canonical JSON of its source.
     """
 
     lark: str
     rules: Rules | None = None
     special_tokens: Mapping[str, int] = field(default_factory=dict[str, int])
     enforcement: tuple[Enforcement, ...] = ()
+    lowered: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
 
     @property
     def unenforced(self) -> tuple[Enforcement, ...]:
@@ -78,17 +80,22 @@ def compiled(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) -
         GrammarError: A name has no shape, or the engine refuses the grammar.
     """
     tokens = dict(special_tokens or {})
-    schemas = [lowered(schema) for schema in _schemas(rules)]
+    sources = {canonical_json(schema): schema for schema in _schemas(rules)}
+    schemas = {source: lowered(schema) for source, schema in sources.items()}
     text = to_lark(rules, special_tokens=tokens)
     try:
         grammar = compiled_text(text)
     except GrammarError:
-        schemas = [_taken(schema) for schema in _schemas(rules)]
-        left = {canonical_json(schema): taken.schema for schema, taken in zip(_schemas(rules), schemas, strict=True)}
-        text = to_lark(rules, special_tokens=tokens, lower=lambda schema: left[canonical_json(schema)])
+        schemas = {source: _taken(schema) for source, schema in sources.items()}
+        text = to_lark(rules, special_tokens=tokens, lower=lambda schema: schemas[canonical_json(schema)].schema)
         grammar = compiled_text(text)
-    enforcement = tuple(dict.fromkeys(entry for schema in schemas for entry in schema.enforcement))
-    return replace(grammar, rules=rules, special_tokens=tokens, enforcement=enforcement)
+    return replace(
+        grammar,
+        rules=rules,
+        special_tokens=tokens,
+        enforcement=tuple(dict.fromkeys(entry for schema in schemas.values() for entry in schema.enforcement)),
+        lowered={source: schema.schema for source, schema in schemas.items()},
+    )
 
 
 def _schemas(rules: Rules) -> list[JsonObject]:

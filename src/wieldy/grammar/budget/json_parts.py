@@ -7,11 +7,11 @@ behind them, no escapes where none are needed, no white space outside the value.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 
-from wieldy.core.json import JsonObject, JsonValue
+from wieldy.core.json import JsonObject, JsonValue, canonical_json
 from wieldy.grammar.budget.meeting import Meeting
 from wieldy.grammar.budget.numbers import Bounds, number
 from wieldy.grammar.budget.parts import (
@@ -29,7 +29,6 @@ from wieldy.grammar.budget.parts import (
 )
 from wieldy.grammar.budget.states import States
 from wieldy.grammar.budget.texts import LONGEST_CHARACTER, Texts, repetition
-from wieldy.grammar.lowering import lowered
 from wieldy.grammar.reading.regex import searched
 from wieldy.grammar.shape import Exact, Json
 from wieldy.schema.resolve import at, target
@@ -41,15 +40,21 @@ _NOTHING = Part(IMPOSSIBLE)
 
 
 class JsonParts:
-    """The parts for the JSON values of one grammar; equal schemas of one document are one rule."""
+    """The parts for the JSON values of one grammar.
 
-    def __init__(self, states: States) -> None:
+    Args:
+        states: Where the states of conditions are kept.
+        lowered: What the engine has of each schema, by the canonical JSON of its source.
+    """
+
+    def __init__(self, states: States, lowered: Mapping[str, JsonObject]) -> None:
         self._states = states
+        self._lowered = lowered
         self._texts = Texts(states, in_json=True)
 
     def document(self, shape: Json) -> Part:
         """The part for a value that fits the schema."""
-        schema = lowered(shape.schema).schema
+        schema = self._lowered[canonical_json(shape.schema)]
         return _Document(self._states, self._texts, schema, one_line=shape.one_line).value(schema)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 
 from wieldy.core.errors import GrammarError
+from wieldy.core.json import JsonObject
 from wieldy.grammar.budget.json_parts import JsonParts
 from wieldy.grammar.budget.parts import Call, Chain, FreeText, Part, Rule, SpecialToken, solve
 from wieldy.grammar.budget.states import States
@@ -29,9 +30,9 @@ class Network:
         states: The states of it that were reached.
     """
 
-    def __init__(self, rules: Rules, special_tokens: Mapping[str, int]) -> None:
+    def __init__(self, rules: Rules, special_tokens: Mapping[str, int], lowered: Mapping[str, JsonObject]) -> None:
         self.states = States()
-        builder = _Builder(with_single_texts(rules), special_tokens, self.states)
+        builder = _Builder(with_single_texts(rules), special_tokens, JsonParts(self.states, lowered), self.states)
         self.start = Rule(partial(builder.part, builder.rules.start))
         solve(Call(self.start))
 
@@ -54,7 +55,7 @@ class _ByContent:
     """A grammar that is equal to others of the same content."""
 
     def __init__(self, grammar: Grammar, rules: Rules) -> None:
-        self.rules, self.special_tokens = rules, grammar.special_tokens
+        self.rules, self.grammar = rules, grammar
         self._content = (grammar.lark, tuple(sorted(grammar.special_tokens.items())))
 
     def __eq__(self, other: object) -> bool:
@@ -65,14 +66,14 @@ class _ByContent:
 
 
 @lru_cache(maxsize=32)
-def _network(grammar: _ByContent) -> Network:
-    return Network(grammar.rules, grammar.special_tokens)
+def _network(content: _ByContent) -> Network:
+    return Network(content.rules, content.grammar.special_tokens, content.grammar.lowered)
 
 
 class _Builder(Texts):
     """Parts for shapes of every kind; those that shapes share are shared."""
 
-    def __init__(self, rules: Rules, special_tokens: Mapping[str, int], states: States) -> None:
+    def __init__(self, rules: Rules, special_tokens: Mapping[str, int], json: JsonParts, states: States) -> None:
         super().__init__(states, in_json=False)
         self.rules = rules
         self._named = {name: Rule(partial(self.part, shape)) for name, shape in rules.named.items()}
@@ -80,7 +81,7 @@ class _Builder(Texts):
         spellings = sorted(filter(None, special_tokens), key=len, reverse=True)
         self._token = re.compile(f"({'|'.join(map(re.escape, spellings))})") if spellings else None
         self._known: dict[int, tuple[Shape, Part]] = {}
-        self._json = JsonParts(states)
+        self._json = json
 
     def part(self, shape: Shape) -> Part:
         if id(shape) not in self._known:
