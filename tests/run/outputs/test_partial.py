@@ -116,7 +116,8 @@ def test_whatever_the_text_is_nothing_raises_and_no_value_is_other_than_a_beginn
     reading = PartialJson()
     seen: list[Any] = []
     for character in text:
-        if reading.feed(character) and not isinstance(reading.value, Nothing):
+        reading.feed(character)
+        if not isinstance(reading.value, Nothing):
             seen.append(reading.value)
     reading.close()
 
@@ -140,6 +141,8 @@ def test_whatever_the_text_is_nothing_raises_and_no_value_is_other_than_a_beginn
         ('{"a": 1} and more', {"a": 1}),
         ('{"a": [1}', {"a": [1]}),
         ('{"a": 01}', {}),
+        ('{"a": "te\x00xt"}', {"a": "te"}),
+        ('{"a": "te\\x"}', {"a": "te"}),
     ],
 )
 def test_what_there_is_of_a_text(text: str, value: JsonValue) -> None:

@@ -54,14 +54,14 @@ class PartialJson:
         self._open: list[_Open] = []
         self._root: JsonValue | Nothing = Nothing()
         self._text = ""
-        self._is_key = False
+        self._is_text = False  # whether `_text` is a value on its way, which it stays where the text stops being JSON
         self._rest = ""
         self._has_news = False
 
     @property
     def value(self) -> JsonValue | Nothing:
         """What there is of the value."""
-        found = self._text if self._mode == "string" and not self._is_key else self._root
+        found = self._text if self._is_text else self._root
         for place in reversed(self._open):
             found = _with(place, found)
         return found
@@ -149,20 +149,21 @@ class PartialJson:
 
     def _add(self, text: str) -> None:
         self._text += text
-        self._has_news = self._has_news or not self._is_key
+        self._has_news = self._has_news or self._is_text
 
     def _begin_key(self) -> None:
-        self._mode, self._is_key = "string", True
+        self._mode = "string"
 
     def _begin_value(self) -> None:
         self._mode = "value"
 
     def _begin_text(self) -> None:
-        self._mode, self._is_key, self._has_news = "string", False, True
+        self._mode, self._is_text, self._has_news = "string", True, True
 
     def _end_string(self) -> None:
         text, self._text = self._text, ""
-        if not self._is_key:
+        if self._is_text:
+            self._is_text = False
             self._complete(text)
             return
         members = self._open[-1].members
