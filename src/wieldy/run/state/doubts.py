@@ -59,32 +59,30 @@ class Doubts:
     """Those of one run, in the order in which they came to be.
 
     Attributes:
+        open: By their references.
         settled: Those of runs around this one that are known since, because of a call in this run or within it.
     """
 
     def __init__(self) -> None:
         self.settled: list[str] = []
-        self._open: dict[str, Doubt] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._open)
+        self.open: dict[str, Doubt] = {}
 
     def __iter__(self) -> Iterator[Doubt]:
-        return iter(self._open.values())
+        return iter(self.open.values())
 
     def add(self, doubt: Doubt) -> None:
         """Nobody knows how this call ended."""
-        self._open[doubt.ref] = doubt
+        self.open[doubt.ref] = doubt
 
     def came_late(self, ref: str) -> None:
         """The call has ended, and the model does not know yet."""
-        if ref in self._open:
-            self._open[ref] = replace(self._open[ref], came_late=True)
+        if ref in self.open:
+            self.open[ref] = replace(self.open[ref], came_late=True)
 
     def settle(self, refs: Iterable[str], *, run_id: str) -> None:
         """It is known how these ended, as far as they were in doubt."""
         for ref in refs:
-            if self._open.pop(ref, None) is None and ref.rpartition("/")[0] != run_id and ref not in self.settled:
+            if self.open.pop(ref, None) is None and ref.rpartition("/")[0] != run_id and ref not in self.settled:
                 self.settled.append(ref)
 
     def take(self, left: dict[str, Any], *, run_id: str) -> None:

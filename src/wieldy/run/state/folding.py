@@ -124,7 +124,7 @@ class Fold:
     @property
     def has_unknown(self) -> bool:
         """Whether there is a call of which the model does not know how it ended."""
-        return bool(self.doubts)
+        return bool(self.doubts.open)
 
     @property
     def run_id(self) -> str:
