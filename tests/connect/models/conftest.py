@@ -38,10 +38,15 @@ class Answer:
 
 
 class WireServer:
-    """Answers request after request from a list; a request that no answer was given for gets status 599."""
+    """Answers request after request from a list; a request that no answer was given for gets status 599.
+
+    What is only looked up (GET) is answered from `pages`, by its path; where there is none, nothing is found.
+    """
 
     def __init__(self) -> None:
         self.requests: list[Received] = []
+        self.looked_up: list[str] = []
+        self.pages: dict[str, Answer] = {}
         self.connections = 0
         self.url = ""
         self._answers: list[Answer] = []
@@ -120,8 +125,7 @@ class WireServer:
         self.connections += 1
         try:
             while (received := await self._receive(reader, writer)) is not None:
-                self.requests.append(received)
-                then = await self._send(writer)
+                then = await self._send(writer, self._answer_to(received))
                 if then != "keep":
                     break
         except (ConnectionError, asyncio.CancelledError):
@@ -147,8 +151,15 @@ class WireServer:
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         return Received(method=method, path=path, headers=headers, body=body)
 
-    async def _send(self, writer: asyncio.StreamWriter) -> str:
-        answer = self._answers.pop(0) if self._answers else self.json({"error": "no answer left"}, status=599)
+    def _answer_to(self, received: Received) -> Answer:
+        if received.method == "GET":
+            self.looked_up.append(received.path)
+            return self.pages.get(received.path) or self.json({"error": "not found"}, status=404)
+        self.requests.append(received)
+        return self._answers.pop(0) if self._answers else self.json({"error": "no answer left"}, status=599)
+
+    @staticmethod
+    async def _send(writer: asyncio.StreamWriter, answer: Answer) -> str:
         for piece in answer.pieces:
             writer.write(piece)
             await writer.drain()

@@ -334,7 +334,8 @@ async def test_the_request_is_the_one_that_the_official_client_sends(server, ask
             {
                 "name": "get_weather",
                 "description": "The weather in a city.",
-                "input_schema": WEATHER.input_schema,
+                "input_schema": {**WEATHER.input_schema, "additionalProperties": False},
+                "strict": True,
             }
         ],
         tool_choice={"type": "tool", "name": "get_weather"},

@@ -455,25 +455,27 @@ async def test_text_that_is_no_unicode_and_numbers_that_are_no_json_do_not_stop_
 
 
 async def test_the_only_model_of_a_server_is_taken_and_asked_for_once(server, ask):
-    server.will(server.json({"object": "list", "data": [{"id": "org/only"}]}), server.saying("a"), server.saying("b"))
+    server.pages["/v1/models"] = server.json({"object": "list", "data": [{"id": "org/only"}]})
+    server.will(server.saying("a"), server.saying("b"))
     model = OpenAIModel(base_url=f"{server.url}/v1")
     await ask(model, HELLO)
     await ask(model, HELLO)
-    assert [request.path for request in server.requests] == ["/v1/models", *["/v1/chat/completions"] * 2]
-    assert server.requests[2].json["model"] == "org/only"
+    assert server.looked_up == ["/v1/models"]
+    assert [request.path for request in server.requests] == ["/v1/chat/completions"] * 2
+    assert server.requests[1].json["model"] == "org/only"
     assert model.name == f"{server.url}/v1"
 
 
 @pytest.mark.parametrize(("names", "found"), [(["a", "b"], "it serves 'a, b'"), ([], "it serves none")])
 async def test_several_models_or_none_are_listed_in_an_error(server, ask, names, found):
-    server.will(server.json({"data": [{"id": name} for name in names]}))
+    server.pages["/v1/models"] = server.json({"data": [{"id": name} for name in names]})
     with pytest.raises(UsageError, match=found):
         await ask(OpenAIModel(base_url=f"{server.url}/v1"), HELLO)
 
 
 @pytest.mark.parametrize("listed", [[], {}, {"data": None}, "models", None])
 async def test_a_list_of_models_in_another_shape_is_an_error_of_the_server(server, ask, listed):
-    server.will(server.json(listed))
+    server.pages["/v1/models"] = server.json(listed)
     with pytest.raises(ProviderError, match="list of models"):
         await ask(OpenAIModel(base_url=f"{server.url}/v1"), HELLO)
 

@@ -58,6 +58,10 @@ class Assembly(Protocol):
         """
         ...
 
+    def rest(self) -> Iterable[Delta]:
+        """What is still to be told before the reply, once the answer is closed."""
+        ...
+
 
 def read_streamed_call(*, call_id: str, name: str, arguments: str, provider_id: str | None, was_cut: bool) -> AnyCall:
     """The call that a stream spelled out; an `InvalidToolCall` where it has no name, is no JSON, or was cut off.

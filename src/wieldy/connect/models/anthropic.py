@@ -12,14 +12,15 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Self
 
 from wieldy.connect.models.anthropic_answer import REDACTED, MessageAssembly
 from wieldy.connect.models.attached import Attachment, is_pdf, sent_with
+from wieldy.connect.models.backends import backend_named
 from wieldy.connect.models.failures import ServerFacts
 from wieldy.connect.models.http import HttpServer
 from wieldy.connect.models.identifiers import SHORT_ID, chosen_tool, ids_in, wire_arguments, wire_ids, wire_name
 from wieldy.connect.models.retries import Retries, Timeouts
+from wieldy.connect.models.served import ServedModel
 from wieldy.connect.models.settings import checked_key, checked_options, parse_address
 from wieldy.core.calls import AnyCall, ToolChoice, ToolDefinition, ToolResult
 from wieldy.core.errors import UsageError
@@ -36,10 +37,10 @@ RESERVED_OPTIONS = ("model", "messages", "system", "tools", "tool_choice", "stre
 """Fields of a request that this module decides."""
 
 
-class AnthropicModel:
+class AnthropicModel(ServedModel):
     """A model behind the Messages API. `async with` keeps its connections open between requests."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each is one setting, given by name
         self,
         model: str,
         *,
@@ -50,6 +51,7 @@ class AnthropicModel:
         options: Mapping[str, JsonValue] | None = None,
         timeouts: Timeouts = Timeouts(),  # noqa: B008 (a frozen record)
         retries: Retries = Retries(),  # noqa: B008
+        backend: str = "anthropic",
     ) -> None:
         """Nothing is sent before the first request.
 
@@ -62,6 +64,7 @@ class AnthropicModel:
             options: More fields of every request: `thinking`, `cache_control`.
             timeouts: How long to wait for the server.
             retries: How to try again.
+            backend: `anthropic`, or `tool_calls` for models and servers without structured outputs.
 
         Raises:
             UsageError: An argument cannot be used.
@@ -69,10 +72,8 @@ class AnthropicModel:
         address = parse_address(base_url.rstrip("/").removesuffix("/v1"))
         key = checked_key(api_key)
         self._model = model
-        self._name = name or f"anthropic:{model}"
         self._max_output_tokens = max_output_tokens
-        self._options = checked_options(options, reserved=RESERVED_OPTIONS)
-        self._server = HttpServer(
+        server = HttpServer(
             address=address,
             facts=ServerFacts(
                 address=address.shown, key_help="Set ANTHROPIC_API_KEY to a valid key.", model=model, secret=key
@@ -81,21 +82,12 @@ class AnthropicModel:
             timeouts=timeouts,
             retries=retries,
         )
-
-    def __repr__(self) -> str:
-        return f"AnthropicModel({self._name!r})"
-
-    @property
-    def name(self) -> str:
-        """What this model is called in records."""
-        return self._name
-
-    async def __aenter__(self) -> Self:
-        await self._server.__aenter__()
-        return self
-
-    async def __aexit__(self, *details: object) -> None:
-        await self._server.__aexit__(*details)
+        super().__init__(
+            name=name or f"anthropic:{model}",
+            server=server,
+            options=checked_options(options, reserved=RESERVED_OPTIONS),
+            backend=backend_named(backend, among=("anthropic", "tool_calls")).name,
+        )
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Deltas as they come, then exactly one `ModelReply`.
@@ -103,19 +95,31 @@ class AnthropicModel:
         Raises:
             ModelError: The model could not answer.
         """
-        body = request_body(
-            request, model=self._model, max_output_tokens=self._max_output_tokens, options=self._options
-        )
+
+        def write(sent: ModelRequest, strict: frozenset[str]) -> JsonObject:
+            return request_body(
+                sent,
+                model=self._model,
+                max_output_tokens=self._max_output_tokens,
+                options=self._options,
+                strict=strict,
+            )
+
         begin = partial(MessageAssembly, self._server.facts, taken_ids=ids_in(request.messages))
-        async with aclosing(self._server.converse("/v1/messages", body, begin)) as events:
+        async with aclosing(self._converse(request, "/v1/messages", write=write, begin=begin)) as events:
             async for event in events:
                 yield event
 
 
 def request_body(
-    request: ModelRequest, *, model: str, max_output_tokens: int, options: Mapping[str, JsonValue]
+    request: ModelRequest,
+    *,
+    model: str,
+    max_output_tokens: int,
+    options: Mapping[str, JsonValue],
+    strict: frozenset[str] = frozenset(),
 ) -> JsonObject:
-    """The JSON of a streaming Messages request.
+    """The JSON of a streaming Messages request; `strict` names the tools that are sent as strict.
 
     Raises:
         UsageError: An image or the tool choice cannot be sent.
@@ -134,7 +138,7 @@ def request_body(
     if system:
         body["system"] = system
     if request.tools:
-        body["tools"] = [_tool(definition) for definition in request.tools]
+        body["tools"] = [_tool(tool, is_strict=tool.name in strict) for tool in request.tools]
         if request.tool_choice.mode != "auto":
             body["tool_choice"] = _tool_choice(request.tool_choice, request.tools)
     if request.stop:
@@ -260,12 +264,13 @@ def _image_source(url: str) -> JsonObject:
     return {"type": "base64", "media_type": kind.partition(";")[0], "data": data}
 
 
-def _tool(definition: ToolDefinition) -> JsonObject:
-    return {
+def _tool(definition: ToolDefinition, *, is_strict: bool) -> JsonObject:
+    tool: JsonObject = {
         "name": definition.name,
         "description": definition.prompt_description,
         "input_schema": definition.input_schema,
     }
+    return {**tool, "strict": True} if is_strict else tool
 
 
 def _tool_choice(choice: ToolChoice, tools: Sequence[ToolDefinition]) -> JsonObject:

@@ -149,6 +149,10 @@ class MessageAssembly:
         message = Message(role="assistant", parts=tuple(self._parts(was_cut=was_cut)))
         return ModelReply(message=message, usage=usage, finish="length" if was_cut else "stop")
 
+    def rest(self) -> Iterable[Delta]:
+        """Everything has been told as it came."""
+        return ()
+
     def _start(self, index: int, block: _Object) -> Iterator[Delta]:
         started = _Block(
             kind=str(block.get("type")),

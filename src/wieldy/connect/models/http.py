@@ -33,7 +33,7 @@ from wieldy.connect.models.failures import (
 from wieldy.connect.models.retries import Retries, Timeouts, parse_retry_after
 from wieldy.connect.models.settings import Address
 from wieldy.connect.models.strict_json import json_bytes
-from wieldy.core.errors import ModelError, ProviderError, UsageError
+from wieldy.core.errors import ModelError, ModelUnreachableError, ProviderError, UsageError
 from wieldy.core.events import CallDelta
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.core.ports import ModelEvent
@@ -54,6 +54,19 @@ _logger = logging.getLogger(__name__)
 class _SharedClient:
     client: httpx2.AsyncClient
     users: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookedUp:
+    """What a server said of itself.
+
+    Attributes:
+        server: Its `server` header.
+        body: What it answered, as text.
+    """
+
+    server: str = ""
+    body: str = ""
 
 
 class HttpServer:
@@ -78,6 +91,11 @@ class HttpServer:
 
     def __repr__(self) -> str:
         return f"HttpServer({self._address.shown!r})"
+
+    @property
+    def host(self) -> str:
+        """The server's host, in lower case."""
+        return self._address.host
 
     async def __aenter__(self) -> Self:
         self._acquire()
@@ -126,6 +144,20 @@ class HttpServer:
                 failure = error
             await self._pause(failure, attempt=attempt)
 
+    async def look_up(self, path: str, *, seconds: float, at_root: bool = False) -> LookedUp | None:
+        """What the server says at a path, asked once: nothing if it is slow or refuses; None if it is not there."""
+        base = self._address.root if at_root else self._address.url
+        try:
+            with anyio.move_on_after(seconds):
+                async with self._request("GET", path, base=base) as response:
+                    body = await self._read(response)
+                    return LookedUp(server=response.headers.get("server", ""), body=body)
+        except ModelUnreachableError:
+            return None
+        except ModelError as error:
+            _logger.debug("%s", error)
+        return LookedUp()
+
     async def _pause(self, failure: ModelError, *, attempt: int) -> None:
         """Waits before the next try, or raises the failure if there is to be none."""
         delay_s = self._retries.delay_s(failure, attempt=attempt)
@@ -144,7 +176,10 @@ class HttpServer:
             else:
                 for delta in assembly.feed_whole(self._object(await self._read(response))):
                     yield delta
-        yield assembly.close()
+        reply = assembly.close()
+        for delta in assembly.rest():
+            yield delta
+        yield reply
 
     async def _stream(self, response: httpx2.Response, assembly: Assembly) -> AsyncGenerator[Delta]:
         # Event streams are UTF-8 by definition, whatever the header says, and may start with a byte order mark.
@@ -172,7 +207,9 @@ class HttpServer:
                     raise failure_in_answer(self.facts, error, timeouts=self._timeouts) from error
 
     @asynccontextmanager
-    async def _request(self, method: str, path: str, content: bytes | None = None) -> AsyncGenerator[httpx2.Response]:
+    async def _request(
+        self, method: str, path: str, content: bytes | None = None, *, base: str | None = None
+    ) -> AsyncGenerator[httpx2.Response]:
         """A successful response whose body has not been read.
 
         Raises:
@@ -181,7 +218,8 @@ class HttpServer:
         headers = {"content-type": "application/json"} if content is not None else {}
         client = self._acquire()
         try:
-            request = client.build_request(method, self._address.url + path, content=content, headers=headers)
+            url = (self._address.url if base is None else base) + path
+            request = client.build_request(method, url, content=content, headers=headers)
             try:
                 response = await client.send(request, stream=True)
             except httpx2.RequestError as error:

@@ -12,14 +12,16 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal
 
 from wieldy.connect.models.attached import Attachment, is_pdf, sent_with
+from wieldy.connect.models.backends import BACKENDS, backend_named
 from wieldy.connect.models.failures import ServerFacts, not_the_protocol, quoted
 from wieldy.connect.models.http import HttpServer
 from wieldy.connect.models.identifiers import ANY_ID, SHORT_ID, chosen_tool, ids_in, wire_arguments, wire_ids, wire_name
 from wieldy.connect.models.openai_answer import ChatAssembly
 from wieldy.connect.models.retries import Retries, Timeouts
+from wieldy.connect.models.served import ServedModel
 from wieldy.connect.models.settings import Address, checked_key, checked_options, parse_address
 from wieldy.connect.models.strict_json import json_text
 from wieldy.core.calls import AnyCall, ToolChoice, ToolDefinition, ToolResult
@@ -29,7 +31,12 @@ from wieldy.core.media import FilePart, ImagePart
 from wieldy.core.messages import Message, TextPart, part_to_dict
 from wieldy.core.ports import ModelEvent, ModelRequest
 
+if TYPE_CHECKING:
+    from wieldy.formats import ChatFormat
+    from wieldy.grammar import Tokenizer
+
 OPENAI_URL = "https://api.openai.com/v1"
+_BACKENDS = tuple(name for name in BACKENDS if name != "anthropic")
 RESERVED_OPTIONS = ("model", "messages", "tools", "tool_choice", "stream", "stream_options", "n")
 """Fields of a request that this module decides."""
 
@@ -66,10 +73,10 @@ COMPATIBLE = Dialect(max_tokens_field="max_tokens", reasoning_field="reasoning_c
 TEXT_ONLY = replace(COMPATIBLE, takes_images=False)
 
 
-class OpenAIModel:
+class OpenAIModel(ServedModel):
     """A model behind a chat-completions server. `async with` keeps its connections open between requests."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each is one setting, given by name
         self,
         model: str | None = None,
         *,
@@ -80,6 +87,9 @@ class OpenAIModel:
         timeouts: Timeouts = Timeouts(),  # noqa: B008 (a frozen record)
         retries: Retries = Retries(),  # noqa: B008
         takes_images: bool = True,
+        backend: str | None = None,
+        chat_format: str | ChatFormat | None = None,
+        tokenizer: Tokenizer | None = None,
     ) -> None:
         """Nothing is sent before the first request.
 
@@ -93,6 +103,13 @@ class OpenAIModel:
             retries: How to try again.
             takes_images: Whether the model is shown images, also those that tools return; servers of models that take
                 text only refuse a request with an image.
+            backend: The kind of server, which decides how outputs and tools are enforced: `vllm`, `sglang`,
+                `llama_server`, `ollama`, `lm_studio`, `openai`, `azure`, `json_object`, `tool_calls` or `plain`; None:
+                known by the address, or found out when it is needed.
+            chat_format: How the model writes calls, by the name of a chat format or as one: vLLM, SGLang and
+                llama-server then mask tokens by it.
+            tokenizer: The model's vocabulary, where the program has it: then a budget that is too small for the
+                shortest answer is refused before anything is sent.
 
         Raises:
             UsageError: An argument cannot be used.
@@ -100,52 +117,52 @@ class OpenAIModel:
         address = parse_address(base_url)
         key = checked_key(api_key)
         self._model = model
-        self._options = checked_options(options, reserved=RESERVED_OPTIONS)
         dialect = OPENAI if address.host == "api.openai.com" else COMPATIBLE
         self._dialect = dialect if takes_images else replace(dialect, takes_images=False, takes_files=False)
         self._reasoning_field = self._dialect.reasoning_field
-        self._name = name or _name_of(address, model)
-        self._server = HttpServer(
+        server = HttpServer(
             address=address,
             facts=ServerFacts(address=address.shown, key_help=_key_help(address), model=model, secret=key),
             headers={"authorization": f"Bearer {key}"} if key else {},
             timeouts=timeouts,
             retries=retries,
         )
-
-    def __repr__(self) -> str:
-        return f"OpenAIModel({self._name!r})"
-
-    @property
-    def name(self) -> str:
-        """What this model is called in records."""
-        return self._name
-
-    async def __aenter__(self) -> Self:
-        await self._server.__aenter__()
-        return self
-
-    async def __aexit__(self, *details: object) -> None:
-        await self._server.__aexit__(*details)
+        super().__init__(
+            name=name or _name_of(address, model),
+            server=server,
+            options=checked_options(options, reserved=RESERVED_OPTIONS),
+            backend=None if backend is None else backend_named(backend, among=_BACKENDS).name,
+            chat_format=chat_format,
+            tokenizer=tokenizer,
+        )
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Deltas as they come, then exactly one `ModelReply`.
 
         Raises:
+            BudgetError: The shortest answer takes more tokens than the request allows; nothing was sent.
             ModelError: The model could not answer.
             UsageError: No model was named and the server serves none or several.
         """
         model = self._model or await self._only_model()
-        body = request_body(
-            request, model=model, dialect=self._dialect, reasoning_field=self._reasoning_field, options=self._options
-        )
+
+        def write(sent: ModelRequest, strict: frozenset[str]) -> JsonObject:
+            return request_body(
+                sent,
+                model=model,
+                dialect=self._dialect,
+                reasoning_field=self._reasoning_field,
+                options=self._options,
+                strict=strict,
+            )
+
         begin = partial(
             ChatAssembly,
             self._server.facts,
             taken_ids=ids_in(request.messages),
             learn_reasoning_field=self._learn_reasoning_field,
         )
-        async with aclosing(self._server.converse("/chat/completions", body, begin)) as events:
+        async with aclosing(self._converse(request, "/chat/completions", write=write, begin=begin)) as events:
             async for event in events:
                 yield event
 
@@ -180,8 +197,9 @@ def request_body(
     dialect: Dialect,
     reasoning_field: str | None,
     options: Mapping[str, JsonValue],
+    strict: frozenset[str] = frozenset(),
 ) -> JsonObject:
-    """The JSON of a streaming chat-completions request."""
+    """The JSON of a streaming chat-completions request; `strict` names the tools that are sent as strict."""
     writer = _MessageWriter(
         ids=wire_ids(request.messages, pattern=SHORT_ID if dialect.has_short_ids else ANY_ID),
         reasoning_field=reasoning_field,
@@ -195,7 +213,7 @@ def request_body(
         "stream_options": {"include_usage": True},
     }
     if request.tools:
-        body["tools"] = [_tool(definition) for definition in request.tools]
+        body["tools"] = [_tool(tool, is_strict=tool.name in strict) for tool in request.tools]
         # "auto" is the default, and vLLM refuses it in words where it would take it in silence.
         if request.tool_choice.mode != "auto":
             body["tool_choice"] = _tool_choice(request.tool_choice, request.tools)
@@ -274,12 +292,14 @@ def _attached(name: str | None, parts: Sequence[Attachment]) -> Iterator[JsonObj
         yield from map(part_to_dict, parts)
 
 
-def _tool(definition: ToolDefinition) -> JsonObject:
+def _tool(definition: ToolDefinition, *, is_strict: bool) -> JsonObject:
     function: JsonObject = {
         "name": definition.name,
         "description": definition.prompt_description,
         "parameters": definition.input_schema,
     }
+    if is_strict:
+        function["strict"] = True
     return {"type": "function", "function": function}
 
 

@@ -191,6 +191,10 @@ class ChatAssembly:
         message = Message.assistant("".join(self._text), calls, reasoning="".join(self._reasoning))
         return ModelReply(message=message, usage=self._usage, finish=finish)
 
+    def rest(self) -> Iterable[Delta]:
+        """Everything has been told as it came."""
+        return ()
+
     def _checked_finish(self) -> Literal["stop", "length"]:
         if self._finish is None:
             raise ProviderError(

@@ -29,11 +29,13 @@ class Address:
         url: The base address as it is used, without a slash at its end.
         shown: The same without user name and password, for people and records.
         host: The host alone, in lower case.
+        root: The same address without a path.
     """
 
     url: str = field(repr=False)
     shown: str
     host: str
+    root: str = field(repr=False, default="")
 
     @property
     def is_local(self) -> bool:
@@ -59,6 +61,7 @@ def parse_address(text: str) -> Address:
         url=f"{parts.scheme}://{parts.netloc}{path}",
         shown=f"{parts.scheme}://{server}{path}",
         host=(parts.hostname or "").lower(),
+        root=f"{parts.scheme}://{parts.netloc}",
     )
 
 

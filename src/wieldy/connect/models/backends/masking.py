@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from wieldy.connect.models.backends.engines import Engine, masked
 from wieldy.connect.models.backends.outputs import shape_of, unreadable
@@ -16,10 +17,12 @@ from wieldy.connect.models.backends.taken import Asked, Backend, Reading, Taken
 from wieldy.core.calls import AUTO, ToolChoice
 from wieldy.core.json import JsonObject, canonical_json
 from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output, PatternOutput
-from wieldy.formats import ChatFormat
 from wieldy.grammar.naming import parts
 from wieldy.grammar.shape import Json, Rules
 from wieldy.schema.resolve import merged
+
+if TYPE_CHECKING:
+    from wieldy.formats import ChatFormat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from wieldy.connect.models.backends.strict import Strict
 from wieldy.core.calls import AUTO, ToolChoice, ToolDefinition
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.core.outputs import Output
-from wieldy.formats import ChatFormat
+
+if TYPE_CHECKING:
+    from wieldy.formats import ChatFormat  # chat formats take 90 ms to load, and few servers need them
 
 How: TypeAlias = Literal["mask", "native", "soft", "shell", "prompt"]
 """By which means a model is held to what is asked.
