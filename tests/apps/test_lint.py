@@ -124,3 +124,33 @@ def test_machines_get_their_object_even_if_a_file_closes_standard_output(
 
     assert result.returncode == 2
     assert "ZeroDivisionError" in json.loads(result.stdout)["message"]
+
+
+UNIQUE = '''
+from typing import Annotated
+from pydantic import Field
+from wieldy import tool
+
+@tool(effect="read", examples=[{"words": [1]}])
+def count_words(words: Annotated[list[int], Field(json_schema_extra={"uniqueItems": True})]) -> int:
+    """Count how many of the numbers occur in the book that the reader has opened.
+
+    Args:
+        words: The numbers of the words, each once.
+    """
+    return 1
+'''
+
+
+def test_what_a_model_is_not_held_to_is_said_for_each_tool(
+    wieldy: Callable[..., Result], file: Callable[[str], Path]
+) -> None:
+    result = wieldy("lint", file(UNIQUE))
+
+    assert "Not held to while a model writes, but checked afterwards:" in result.stdout
+    assert "count_words #/properties/words `uniqueItems`: by the validator" in " ".join(result.stdout.split())
+    assert "Not held to" not in wieldy("lint", file(GOOD)).stdout
+    report = json.loads(wieldy("lint", file(UNIQUE), "--json").stdout)
+    assert {"tool": "count_words", "keyword": "uniqueItems", "by": "validator"}.items() <= next(
+        entry for entry in report["enforcement"] if entry["by"] != "mask"
+    ).items()

@@ -13,6 +13,7 @@ from lowering_cases import schemas, values
 
 from wieldy.core.errors import GrammarError
 from wieldy.grammar import Matcher, Tokenizer
+from wieldy.grammar.check.masked import masked_part
 from wieldy.grammar.compiled import compiled_text
 from wieldy.grammar.lowering import Lowered, lowered
 from wieldy.grammar.lowering.lowered import pointer
@@ -59,6 +60,8 @@ def test_a_lowered_schema_allows_what_its_source_allows_and_no_more_than_the_rep
             assert is_allowed or report.refused or _is_limited(schema, value), report
         elif is_allowed:
             assert not by_mask(report), report
+        if is_allowed:
+            assert fits(masked_part(schema, report.enforcement), value), report
         if report.refused and report.refused[0].reason == "no value fits it":
             assert not fits(schema, value)
 

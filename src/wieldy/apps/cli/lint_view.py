@@ -17,6 +17,7 @@ from wieldy.apps.cli.terminal import Terminal, out
 from wieldy.apps.cli.tools_file import load_tools
 from wieldy.apps.cli.untrusted import neutralise
 from wieldy.core.json import JsonObject
+from wieldy.grammar import enforcement_of
 from wieldy.tools import Tool, Toolset
 from wieldy.tools.cost import token_cost
 from wieldy.tools.lint import Finding, lint
@@ -52,6 +53,7 @@ def _show(terminal: Terminal, toolset: Toolset, findings: Sequence[Finding]) -> 
         _show_finding(terminal, finding, rule_width=rule_width)
     if findings:
         terminal.print()
+    _show_enforcement(terminal, toolset)
     costs = ", ".join(f"{tool.name} {token_cost(tool.definition):,}" for tool in toolset.tools)
     total = sum(token_cost(tool.definition) for tool in toolset.tools)
     terminal.block(
@@ -62,6 +64,16 @@ def _show(terminal: Terminal, toolset: Toolset, findings: Sequence[Finding]) -> 
         terminal.block(Text(", ".join(counts)))
     else:
         terminal.block(Text("Nothing to complain about.", style="green"))
+
+
+def _show_enforcement(terminal: Terminal, toolset: Toolset) -> None:
+    """What a mask does not hold a local model to; what it does is left out, as it is nearly all."""
+    found = [entry for entry in enforcement_of(tool.definition for tool in toolset.tools) if entry.by != "mask"]
+    if found:
+        terminal.block(Text("Not held to while a model writes, but checked afterwards:"))
+        for entry in found:
+            terminal.block(Text(neutralise(str(entry))), first="  ", rest="    ")
+        terminal.print()
 
 
 def _show_finding(terminal: Terminal, finding: Finding, *, rule_width: int) -> None:
@@ -82,6 +94,16 @@ def _to_json(toolset: Toolset, findings: Sequence[Finding]) -> JsonObject:
     return {
         "tools": [_tool_to_json(tool) for tool in toolset.tools],
         "tokens": sum(token_cost(tool.definition) for tool in toolset.tools),
+        "enforcement": [
+            {
+                "tool": entry.schema,
+                "pointer": entry.pointer,
+                "keyword": entry.keyword,
+                "by": entry.by,
+                "reason": entry.reason,
+            }
+            for entry in enforcement_of(tool.definition for tool in toolset.tools)
+        ],
         "findings": [
             {
                 "rule": finding.rule,

@@ -18,5 +18,6 @@ reported, so that it allows the same or more. These occur and no others:
 """
 
 from wieldy.grammar.lowering.lowered import Lowered, lowered, taken_by
+from wieldy.grammar.lowering.tools import enforcement_of
 
-__all__ = ["Lowered", "lowered", "taken_by"]
+__all__ = ["Lowered", "enforcement_of", "lowered", "taken_by"]

@@ -1,0 +1,18 @@
+"""Who enforces what in the arguments of tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from wieldy.core.calls import ToolDefinition
+from wieldy.grammar.enforcement import Enforcement
+from wieldy.grammar.lowering.lowered import lowered
+
+
+def enforcement_of(tools: Iterable[ToolDefinition]) -> list[Enforcement]:
+    """Every keyword of the tools' input schemas, and who enforces it where arguments are written as JSON.
+
+    Chat formats that write arguments as raw text enforce less: `ChatFormat.grammar(tools).enforcement` says what.
+    """
+    return [replace(entry, schema=tool.name) for tool in tools for entry in lowered(tool.input_schema).enforcement]
