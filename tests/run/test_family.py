@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from wieldy.agent import Agent
 from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.context import Context
-from wieldy.core.errors import JournalError, ToolError
+from wieldy.core.errors import JournalError, RunBusyError, ToolError
 from wieldy.core.messages import Message
 from wieldy.core.ports import Draft, Entry
 from wieldy.run.journal import MemoryJournal, kinds
@@ -495,3 +495,110 @@ def test_a_process_may_die_before_any_entry_of_a_family(script: Script, lost: se
         if None not in journal.written:
             return
     pytest.fail("it never ended")
+
+
+# Odd records, and two at once
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        *(5, [], {}, {"doubts": [], "settled": None}, {"doubts": [{}], "settled": []}, {"settled": []}),
+        {"doubts": [{"ref": 1, "names": [], "origins": [], "arguments": {}, "idempotency_key": ""}], "settled": []},
+    ],
+)
+async def test_a_damaged_record_of_what_was_left_is_said_to_be_one(left: Any) -> None:
+    agent = Agent(follows([ask("a")]), [expert([acting("unsafe")], [ACT])])
+    run_id = (await agent.run("Go")).run_id
+    entries = [
+        entry._replace(data={**entry.data, "left": left}) if entry.kind == kinds.CALL_FINISHED else entry
+        for entry in agent.journal.read(run_id)
+    ]
+    with pytest.raises(JournalError, match="call_finished"):
+        fold(entries)
+
+
+async def test_runs_that_claim_to_have_started_one_another_come_to_an_end(world: World) -> None:
+    journal = MortalJournal(dies_at=11)
+    inner = Agent(follows([ACT]), [acting("unsafe")], journal=journal)
+    with pytest.raises((DiedError, JournalError)):
+        await Agent(follows([ACT], [ask("a")]), [acting("unsafe"), inner.as_tool("ask", "Asks.")], journal=journal).run(
+            "Go"
+        )
+    journal.revive()
+    nested, outer = journal.run_ids()
+    journal.append(outer, Draft(kinds.RUN_RESUMED, {"by": None, "parent": {"run_id": nested, "call_id": "c1"}}))
+    assert (await inner.resume(nested)).stop_reason == "waiting_for_approval"
+    assert len(world.acts) == 1
+
+
+async def test_a_nested_run_that_another_is_at_work_on_is_left_and_its_doubts_are_kept(world: World) -> None:
+    journal = MortalJournal()
+
+    def agent() -> Agent:
+        turns = [ask("a")], [call("do", {"amount": 1})]
+        return Agent(follows(*turns), [expert([acting("unsafe")], [ACT]), acting("unsafe", "do")], journal=journal)
+
+    starts = 0
+    original = journal.append
+
+    def dies_in_the_effect(run_id: str, *drafts: Draft, **options: Any) -> Sequence[Entry]:
+        nonlocal starts
+        starts += drafts[0].kind == kinds.CALL_STARTED
+        if starts == 2 and drafts[0].kind != kinds.CALL_STARTED:
+            raise DiedError
+        return original(run_id, *drafts, **options)
+
+    journal.append = dies_in_the_effect  # type: ignore[method-assign]
+    with pytest.raises(DiedError):
+        await agent().run("Go")
+    journal.append = original  # type: ignore[method-assign]
+    nested, outer = journal.run_ids()
+    lease = journal.lease(nested)
+    result = await agent().resume(outer)
+    lease.release()
+    assert (result.stop_reason, len(world.acts)) == ("waiting_for_approval", 1)
+    told = next(message.text for message in result.messages if message.role == "tool")
+    assert "is at work on it" in told or "could not go on" in told
+
+
+async def test_of_two_that_resume_at_once_one_goes_on(world: World) -> None:
+    journal = MortalJournal()
+
+    def agent() -> Agent:
+        return Agent(follows([ask("a")], [ask("b")]), [expert([acting("unsafe")], [ACT])], journal=journal)
+
+    first = agent()
+    result = await first.run("Go")
+    for request in first.pending(result.run_id):
+        first.approve(request.run_id, request.call_id, by="ada")
+    ended: list[Any] = []
+
+    async def resume() -> None:
+        try:
+            ended.append((await agent().resume(result.run_id)).text)
+        except RunBusyError as error:
+            ended.append(error)
+
+    async with anyio.create_task_group() as group:
+        for _ in range(3):
+            group.start_soon(resume)
+    assert "done" in ended
+    assert len(world.acts) == 2
+
+
+async def test_what_is_left_holds_no_secret_of_any_run() -> None:
+    @tool(effect="unsafe", retries=0)
+    def log_in(key: str, other: str) -> str:
+        """Logs in."""
+        raise ConnectionError("lost")
+
+    turn = [call("log_in", {"key": "inner-1234", "other": "outer-5678"})]
+    inner = expert([log_in], turn, secrets={"inner": "inner-1234"})
+    agent = Agent(follows([ask("a")], [ask("b")]), [inner], secrets={"outer": "outer-5678"})
+    result = await agent.run("Go")
+    assert result.stop_reason == "waiting_for_approval"  # though nobody may say what it was about
+    record = repr([agent.journal.read(run) for run in agent.journal.run_ids()])
+    assert "left" in record
+    assert "inner-1234" not in record
+    assert "outer-5678" not in record

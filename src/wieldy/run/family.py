@@ -48,10 +48,15 @@ class Family:
 
     def path(self, run_id: str) -> str:
         """The tools whose calls started this run and those around it, from the outermost on, with a `/` behind each."""
-        parent = self._runs[run_id].parent if run_id in self._runs else None
-        if parent is None or parent.run_id not in self._runs:
-            return ""
-        return f"{self.path(parent.run_id)}{self._started_by(parent)}/"
+        names = list[str]()
+        # No more than there are runs: a damaged record may say that a run has started itself.
+        for _ in self._runs:
+            parent = self._runs[run_id].parent
+            if parent is None or parent.run_id not in self._runs:
+                break
+            run_id = parent.run_id
+            names.insert(0, f"{self._started_by(parent)}/")
+        return "".join(names)
 
     @property
     def has_doubts(self) -> bool:

@@ -114,8 +114,9 @@ async def resume(request: RunRequest, emit: Emit = nothing) -> RunResult:
                 secrecy=secrecy,
                 family=request.family,
             )
-            request.family.load(recording.known, request.journal)
             state = recording.known.state()
+            if state.status != "finished":
+                request.family.load(recording.known, request.journal)
             running = _Run(request, recording, emit, secrecy)
         except BaseException:
             _release(lease)
