@@ -13,10 +13,11 @@ from pydantic import BaseModel, TypeAdapter
 
 from wieldy.connect.models.backends import BACKENDS, Asked, backend_named
 from wieldy.connect.models.backends.plan import Plan, merged, plan_of
-from wieldy.core.calls import AUTO, NO_TOOLS, ToolChoice, ToolDefinition
+from wieldy.core.calls import AUTO, NO_TOOLS, ToolCall, ToolChoice, ToolDefinition
 from wieldy.core.errors import UsageError
+from wieldy.core.messages import Message
 from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output, PatternOutput
-from wieldy.formats import get
+from wieldy.formats import get, names
 from wieldy.grammar.notation import to_gbnf
 from wieldy.grammar.shape import Json
 
@@ -253,12 +254,22 @@ def test_a_pattern_that_no_grammar_can_say_is_left_to_the_words(backend: str) ->
     assert "look-ahead" in plan.answer.cannot[0]
 
 
-def test_structural_tags_compile_in_xgrammar() -> None:
+@pytest.mark.parametrize("name", names())
+def test_structural_tags_mean_the_same_to_xgrammar(name: str) -> None:
     xgrammar = pytest.importorskip("xgrammar", reason="xgrammar is not installed")
-    for name in ("hermes", "qwen3-coder", "llama-json", "mistral-v13"):
-        for output in (None, JSON, CHOICE, PATTERN):
-            plan = planned("sglang", output=output, tools=(SEARCH,), chat_format=get(name))
-            xgrammar.Grammar.from_structural_tag(json.dumps(plan.fields["response_format"]))
+    accepts = pytest.importorskip("xgrammar.testing")._is_grammar_accept_string
+    chat = get(name)
+    call = ToolCall(id="call_0", name="search", arguments={"query": "cats", "most": 2})
+    answers = {"json": '{"name": "x", "share": 3}', "choice": "red", "pattern": "ab-12"}
+    for kind, output in OUTPUTS.items():
+        tag = planned("sglang", output=output, tools=(SEARCH,), chat_format=chat).fields["response_format"]
+        grammar = xgrammar.Grammar.from_structural_tag(json.dumps(tag))
+        assert accepts(grammar, chat.render_reply(Message.assistant(calls=[call]), (SEARCH,)))
+        # Where JSON could be taken for a call, an answer stands on a line of its own.
+        written = [chat.render_reply(Message.assistant(begin + answers[kind]), (SEARCH,)) for begin in ("", "\n")]
+        assert any(accepts(grammar, text) for text in written)
+        for begin in ("", "\n"):
+            assert not accepts(grammar, chat.render_reply(Message.assistant(f"{begin}{answers[kind]}?"), (SEARCH,)))
 
 
 # All others
