@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from wieldy.core.calls import AUTO, InvalidToolCall, ToolCall, ToolChoice
 from wieldy.core.errors import UsageError
 from wieldy.core.json import is_json
 from wieldy.core.messages import Message, messages_from
+from wieldy.formats.enforcement import enforced
 from wieldy.formats.events import Reply, reply_of
 from wieldy.formats.nodes.flat import WrittenCall, token_marks
 from wieldy.formats.parser import Parser
@@ -212,12 +213,19 @@ class ChatFormat:
             GrammarError: The engine refuses the grammar.
         """
         # Compiling grammars needs the optional engine, which parsing does not.
-        from wieldy.grammar.compiled import compiled  # noqa: PLC0415
+        from wieldy.grammar.compiled import compiled, schemas_in  # noqa: PLC0415
 
+        offered = ToolIndex(tools)
         rules = self.rules(
-            tools, tool_choice=tool_choice, at_most=at_most, prompt=prompt, answer=answer, has_text=has_text
+            offered.definitions,
+            tool_choice=tool_choice,
+            at_most=at_most,
+            prompt=prompt,
+            answer=answer,
+            has_text=has_text,
         )
-        return compiled(rules, special_tokens=special_tokens)
+        grammar = compiled(rules, special_tokens=special_tokens)
+        return replace(grammar, enforcement=tuple(enforced(offered.definitions, schemas_in(rules))))
 
     def rules(
         self,
@@ -236,17 +244,17 @@ class ChatFormat:
         """
         _refuse_other_choices(tool_choice, at_most)
         definitions = ToolIndex(tools).definitions
+        offered = tuple(tool.name for tool in definitions)
         if tool_choice.mode == "tool":
-            offered = [tool.name for tool in definitions]
             definitions = tuple(tool for tool in definitions if tool.name == tool_choice.name)
             if not definitions:
-                raise UsageError(f"The tool {tool_choice.name!r} must be called but is not among {offered}.")
+                raise UsageError(f"The tool {tool_choice.name!r} must be called but is not among {list(offered)}.")
         calls = "required" if tool_choice.mode in ("required", "tool") else tool_choice.mode
         if calls == "required" and not definitions:
             raise UsageError("A call is required, but there is no tool to call.")
         named: dict[str, Shape] = {}
         ends = tuple(self.turns.reply_end)
-        choice = Choice(calls=calls, at_most=at_most, ends=ends, answer=answer, has_text=has_text)
+        choice = Choice(calls=calls, at_most=at_most, offered=offered, ends=ends, answer=answer, has_text=has_text)
         start = self.wire.shape(definitions, choice, named, self.wire.start(prompt))
         return Rules(start=start, named=named)
 

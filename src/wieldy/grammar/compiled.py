@@ -80,7 +80,7 @@ def compiled(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) -
         GrammarError: A name has no shape, or the engine refuses the grammar.
     """
     tokens = dict(special_tokens or {})
-    sources = {canonical_json(schema): schema for schema in _schemas(rules)}
+    sources = {canonical_json(schema): schema for schema in schemas_in(rules)}
     schemas = {source: lowered(schema) for source, schema in sources.items()}
     text = to_lark(rules, special_tokens=tokens)
     try:
@@ -98,7 +98,7 @@ def compiled(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) -
     )
 
 
-def _schemas(rules: Rules) -> list[JsonObject]:
+def schemas_in(rules: Rules) -> list[JsonObject]:
     """The JSON Schemas in the rules, each once."""
     found: dict[int, JsonObject] = {}
     waiting, seen = [rules.start, *rules.named.values()], set[int]()
