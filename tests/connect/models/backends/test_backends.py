@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import openai
@@ -228,6 +229,15 @@ def test_the_grammar_of_a_reply_is_that_of_its_chat_format() -> None:
     plan = planned("llama_server", output=JSON, tools=(SEARCH,), chat_format=get("hermes"))
     rules = get("hermes").rules((SEARCH,), answer=Json(COLOUR))
     assert plan.fields == {"grammar": to_gbnf(rules), "reasoning_format": "none"}
+
+
+def test_what_a_schema_means_is_what_the_grammar_says_however_it_is_written() -> None:
+    parts = [{"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}, {"maxProperties": 1}]
+    tool = ToolDefinition(name="t", description="", input_schema={"allOf": parts, "dependentRequired": {"b": ["a"]}})
+    for backend in MASKING:
+        plan = planned(backend, tools=(tool,), tool_choice=REQUIRED, chat_format=get("hermes"))
+        assert not {"allOf", "dependentRequired"} & set(re.findall(r"\w+", json.dumps(plan.fields)))
+        assert "a" in json.dumps(plan.fields)
 
 
 @pytest.mark.parametrize("backend", ["vllm", "sglang"])

@@ -3,7 +3,7 @@
 A schema is first lowered (`grammar.lowering`) to the few keywords that engines know. Of those an engine may still pass
 over some, silently, or break the JSON; they are reported, and a validator finds what they let through. A server's
 engine is known by its usual one only: another one enforces more, never less, of what is listed here.
-Sources: xgrammar 0.2.8 and 0.2.9 as measured (`allOf` of patterns, `multipleOf` of a fraction; with `minLength` or
+Sources: xgrammar 0.2.8 and 0.2.9 as measured (`allOf` of patterns, `multipleOf` of numbers; with `minLength` or
 `maxLength` it forbids escapes and lets control characters through, xgrammar#800, so lengths are left out); llama.cpp's
 `grammars/README.md` and `common/json-schema-to-grammar.cpp` for its own converter. Both write what a pattern matches
 as it is, quotes included; so a pattern is left out if it may match what JSON escapes.
@@ -44,8 +44,7 @@ class Engine:
 
 
 def _by_xgrammar(schema: JsonObject) -> Iterator[str]:
-    step = schema.get("multipleOf")
-    if isinstance(step, float) and not step.is_integer():
+    if "multipleOf" in schema and schema.get("type") == "number":
         yield "multipleOf"
     if "allOf" in schema:
         yield "allOf"
@@ -130,19 +129,22 @@ def masked(schema: JsonObject, engine: Engine) -> Masked:
 
 
 def sent_to(engine: Engine, schema: JsonObject) -> JsonObject:
-    """The schema without the keywords that do harm in the engine, and with maps as all engines know them."""
-    return rewritten(schema, lambda part: _without_patterns(_without(part, engine.leaves_out(part))))
+    """The schema without the keywords that do harm in the engine, and with objects as all engines know them."""
+    return rewritten(schema, lambda part: _plain_object(_without(part, engine.leaves_out(part))))
 
 
 def _without(schema: JsonObject, keywords: frozenset[str]) -> JsonObject:
     return {name: value for name, value in schema.items() if name not in keywords}
 
 
-def _without_patterns(schema: JsonObject) -> JsonObject:
-    """Named properties and no others, or a map; properties by pattern are known to few engines, and are not written."""
-    patterns = schema.get("patternProperties")
+def _plain_object(schema: JsonObject) -> JsonObject:
+    """Named properties and no others, or a map; properties by pattern, which few engines know, are not written."""
+    properties, patterns = schema.get("properties"), schema.get("patternProperties")
+    if isinstance(properties, dict) and False in properties.values():
+        written: JsonObject = {name: part for name, part in properties.items() if part is not False}
+        return _plain_object({**schema, "properties": written, "additionalProperties": False})
     if not isinstance(patterns, dict):
         return schema
     rest = _without(schema, frozenset({"patternProperties"}))
-    is_map = not schema.get("properties") and patterns.keys() == {""}
+    is_map = properties is None and patterns.keys() == {""}
     return {**rest, "additionalProperties": next(iter(patterns.values())) if is_map else False}

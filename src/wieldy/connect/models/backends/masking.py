@@ -18,7 +18,7 @@ from wieldy.core.calls import AUTO, ToolChoice
 from wieldy.core.json import JsonObject, canonical_json
 from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output, PatternOutput
 from wieldy.grammar.naming import parts
-from wieldy.grammar.shape import Json, Rules
+from wieldy.grammar.shape import InOrder, Json, OneOf, Repeated, Rules, Shape
 from wieldy.schema.resolve import merged
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _reply(asked: Asked, chat_format: ChatFormat, server: MaskFields) -> Taken:
     rules = chat_format.rules(asked.tools, tool_choice=asked.tool_choice, answer=answer, has_text=not asked.must_call)
     return Taken(
         how="mask",
-        fields=server.reply(rules),
+        fields=server.reply(_with_schemas_for(server.reply_engine, rules)),
         tool_choice=server.reply_choice,
         cannot=(*_of_tools(asked, server.reply_engine), *_of_raw_texts(asked, rules)),
         reading=Reading(chat_format=None if server.reads_calls else chat_format),
@@ -134,3 +134,27 @@ def _schemas(rules: Rules) -> Iterator[JsonObject]:
             if isinstance(shape, Json):
                 yield shape.schema
             waiting += parts(shape)
+
+
+def _with_schemas_for(engine: Engine, rules: Rules) -> Rules:
+    """The rules with every JSON Schema as the engine is sent it; one of which no constraint can be made stays."""
+    known: dict[int, Shape] = {}
+
+    def changed(shape: Shape) -> Shape:
+        if id(shape) not in known:
+            match shape:
+                case Json(schema=schema):
+                    sent = masked(schema, engine).schema
+                    known[id(shape)] = shape if sent is None else replace(shape, schema=sent)
+                case InOrder(parts=inner):
+                    known[id(shape)] = InOrder(tuple(map(changed, inner)))
+                case OneOf(options=inner):
+                    known[id(shape)] = OneOf(tuple(map(changed, inner)))
+                case Repeated(part=part, between=between):
+                    behind = None if between is None else changed(between)
+                    known[id(shape)] = replace(shape, part=changed(part), between=behind)
+                case _:
+                    known[id(shape)] = shape
+        return known[id(shape)]  # the rules keep every identity taken
+
+    return Rules(start=changed(rules.start), named={name: changed(shape) for name, shape in rules.named.items()})

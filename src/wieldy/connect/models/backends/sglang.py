@@ -12,7 +12,7 @@ from wieldy.connect.models.backends.engines import XGRAMMAR
 from wieldy.connect.models.backends.masking import MaskFields, masking_backend
 from wieldy.connect.models.backends.outputs import any_of
 from wieldy.connect.models.backends.response_format import json_schema_format
-from wieldy.connect.models.backends.tags import structural_tag
+from wieldy.grammar.notation import to_structural_tag
 
 SGLANG: Final = masking_backend(
     "sglang",
@@ -23,7 +23,7 @@ SGLANG: Final = masking_backend(
         json=lambda output, schema: json_schema_format(output, schema, strict=True),
         choice=lambda options: {"regex": any_of(options)},
         pattern=lambda pattern: {"regex": pattern},
-        reply=lambda rules: {"response_format": structural_tag(rules)},
+        reply=lambda rules: {"response_format": to_structural_tag(rules)},
     ),
     "With a chat format, calls are read by the server: start it with a --tool-call-parser.",
 )

@@ -11,8 +11,8 @@ from typing import Final
 
 from wieldy.connect.models.backends.engines import XGRAMMAR
 from wieldy.connect.models.backends.masking import MaskFields, masking_backend
-from wieldy.connect.models.backends.tags import structural_tag
 from wieldy.core.json import JsonObject, JsonValue
+from wieldy.grammar.notation import to_structural_tag
 
 
 def _constraint(kind: str, value: JsonValue) -> JsonObject:
@@ -28,7 +28,7 @@ VLLM: Final = masking_backend(
         json=lambda _, schema: _constraint("json", schema),
         choice=lambda options: _constraint("choice", list(options)),
         pattern=lambda pattern: _constraint("regex", pattern),
-        reply=lambda rules: _constraint("structural_tag", json.dumps(structural_tag(rules))),
+        reply=lambda rules: _constraint("structural_tag", json.dumps(to_structural_tag(rules))),
     ),
     "`strict` is heard from vLLM 0.25 on, for tool parsers that have a structural tag.",
     "With a chat format, calls are read by the server: start it with --enable-auto-tool-choice and a tool parser.",
