@@ -7,7 +7,6 @@ from functools import lru_cache
 from wieldy.grammar.budget.cutting import cutter_of
 from wieldy.grammar.budget.network import network_of
 from wieldy.grammar.budget.searching import Completions
-from wieldy.grammar.budget.tracker import Standing
 from wieldy.grammar.compiled import Grammar, compiled
 from wieldy.grammar.matcher import Matcher
 from wieldy.grammar.tokenizer import Tokenizer
@@ -30,7 +29,7 @@ def closed(text: str, grammar: Grammar) -> str | None:
     matcher = Matcher(grammar, tokenizer)
     if not matcher.accept_text(text):
         return None
-    standing = Standing.at_start(network.states, network.start).after(text.encode("utf-8", "surrogatepass"))
+    standing = network.standing().after(text.encode("utf-8", "surrogatepass"))
     if standing is None:
         return text if matcher.is_accepting else None
     tokens = Completions(matcher, cutter_of(tokenizer), end_token=tokenizer.end_token).confirmed((), standing)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from wieldy.grammar.budget.parts import Piece, joined
 from wieldy.grammar.tokenizer import Tokenizer
@@ -38,6 +39,19 @@ class Cutter:
                 return None
             found += tokens
         return tuple(found)
+
+    def id_of(self, text: bytes) -> int | None:
+        """The token that is exactly this text."""
+        return self._ids.get(text)
+
+    def begins_one(self, text: bytes) -> bool:
+        """Whether some token begins with this text."""
+        index = bisect_left(self._sorted, text)
+        return index < len(self._sorted) and self._sorted[index].startswith(text)
+
+    @cached_property
+    def _sorted(self) -> list[bytes]:
+        return sorted(self._ids)
 
     def weights(self, of_bytes: Sequence[int]) -> Iterator[tuple[int, bytes]]:
         """Every token that a text is made of, with the sum of its bytes' weights. Cost: linear in the vocabulary."""

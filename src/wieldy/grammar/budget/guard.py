@@ -98,10 +98,12 @@ class Guard:
         self._matcher = Matcher(grammar, tokenizer)
         self._cutter = cutter_of(tokenizer)
         self._completions = Completions(self._matcher, self._cutter, end_token=tokenizer.end_token)
-        start = Standing.at_start(self._network.states, self._network.start)
+        start = self._network.standing()
         witness = self._completions.confirmed((), start)
         if witness is None:
             raise GrammarError("No text was found that the constraint allows.")
+        if len(witness) + end_token_counts > max_tokens:
+            witness = self._completions.fewest(start) or witness
         needed = len(witness) + end_token_counts
         if needed > max_tokens:
             raise BudgetError(
@@ -309,7 +311,7 @@ class Guard:
 
 
 def minimum_tokens(grammar: Grammar, tokenizer: Tokenizer) -> int:
-    """How many tokens the shortest text has that the grammar allows, without an end token; as far as one is known.
+    """How many tokens the shortest text has that the grammar allows, without an end token: the shortest that is found.
 
     Raises:
         GrammarError: The grammar came in the engine's own dialect, or allows nothing.

@@ -16,10 +16,14 @@ from wieldy.grammar.budget.json_parts import JsonParts
 from wieldy.grammar.budget.parts import Call, Chain, FreeText, Part, Rule, SpecialToken, solve
 from wieldy.grammar.budget.states import States
 from wieldy.grammar.budget.texts import Texts
+from wieldy.grammar.budget.tracker import Standing
 from wieldy.grammar.compiled import Grammar
 from wieldy.grammar.naming import is_nullable
 from wieldy.grammar.notation.neighbours import with_single_texts
 from wieldy.grammar.shape import Exact, InOrder, Json, Named, Repeated, Rules, Shape, TextWithout
+
+_MAX_STATES = 50_000
+"""So many states of one network are kept; numbers and counts have ever new ones. Some hundred bytes each."""
 
 
 class Network:
@@ -27,14 +31,19 @@ class Network:
 
     Attributes:
         start: The rule that is the whole.
-        states: The states of it that were reached.
     """
 
     def __init__(self, rules: Rules, special_tokens: Mapping[str, int], lowered: Mapping[str, JsonObject]) -> None:
-        self.states = States()
-        builder = _Builder(with_single_texts(rules), special_tokens, JsonParts(self.states, lowered), self.states)
+        self._states = States()
+        builder = _Builder(with_single_texts(rules), special_tokens, JsonParts(self._states, lowered), self._states)
         self.start = Rule(partial(builder.part, builder.rules.start))
         solve(Call(self.start))
+
+    def standing(self) -> Standing:
+        """Where the empty text stands."""
+        if len(self._states) > _MAX_STATES:
+            self._states = States()  # texts that are being written go on with the old ones
+        return Standing.at_start(self._states, self.start)
 
 
 def network_of(grammar: Grammar) -> Network:

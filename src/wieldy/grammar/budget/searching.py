@@ -6,7 +6,9 @@ confirmed by the engine, or else what can come instead is tried from there, as f
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator
 from heapq import heappop, heappush
+from itertools import islice
 
 from wieldy.grammar.budget.cutting import Cutter
 from wieldy.grammar.budget.parts import Piece, joined
@@ -15,6 +17,9 @@ from wieldy.grammar.matcher import Matcher
 
 _MAX_PROPOSALS = 200
 """Proposals after which nothing is said to complete the text."""
+_MAX_PLACES = 60
+_MAX_BEGINNINGS = 60
+"""How far the search for fewer tokens goes: places in the text, and beginnings of tokens at each."""
 
 
 class Completions:
@@ -37,6 +42,50 @@ class Completions:
         if tokens is not None and self.completes(before, tokens):
             return tokens
         return self._searched(before, standing)
+
+    def fewest(self, start: Standing) -> tuple[int, ...] | None:
+        """Tokens that complete the text, fewer than `confirmed` knows if a further search finds such; None for none.
+
+        Fewest bytes are nearly always cut into the fewest tokens. This looks for a way round by tokens that are longer:
+        an option of more letters that is one word, a token that brings a space along.
+        Cost: tens of milliseconds; up to a second for grammars with many options.
+        """
+        best = self.confirmed((), start)
+        if best is None:
+            return None
+        known: dict[Hashable, int] = {start.place: 0}
+        waiting: list[tuple[int, int, tuple[int, ...], Standing]] = [(len(best), 0, (), start)]
+        for count in range(_MAX_PLACES):
+            if not waiting:
+                break
+            least, _, written, standing = heappop(waiting)
+            if least > len(best):
+                break
+            for token, following in self._next_tokens(standing):
+                tokens = (*written, token)
+                rest = self._cutter.cut(following.completion())
+                if rest is None or known.get(following.place, len(best)) <= len(tokens):
+                    continue
+                known[following.place] = len(tokens)
+                whole = (*tokens, *rest)
+                if len(whole) < len(best) and self.completes((), whole):
+                    best = whole
+                if len(whole) <= len(best):
+                    heappush(waiting, (len(whole), count, tokens, following))
+        return best
+
+    def _next_tokens(self, start: Standing) -> Iterator[tuple[int, Standing]]:
+        """Tokens that may come next, with where the text stands after them: one for bytes that lead to the same."""
+        yield from start.next_tokens()
+        waiting = [(b"", start)]
+        for text, standing in islice(waiting, _MAX_BEGINNINGS):
+            for byte, following in standing.next_bytes():
+                longer = text + bytes([byte])
+                token = self._cutter.id_of(longer)
+                if token is not None:
+                    yield token, following
+                if self._cutter.begins_one(longer):
+                    waiting.append((longer, following))
 
     def completes(self, before: tuple[int, ...], tokens: tuple[int, ...]) -> bool:
         """Whether the engine takes the tokens after some others, and then the end."""

@@ -9,7 +9,7 @@ Source: Scott and Johnstone, GLL Parsing (2010).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from wieldy.grammar.budget.parts import IMPOSSIBLE, Piece, Rule, joined
 from wieldy.grammar.budget.states import State, States
@@ -22,7 +22,7 @@ class Frame:
         cost: The fewest bytes from the end of the rule to the end of the whole text.
     """
 
-    __slots__ = ("_best", "_peak", "_rest", "cost", "has_ended", "position", "returns")
+    __slots__ = ("_best", "_peak", "_place", "_rest", "cost", "has_ended", "position", "returns")
 
     def __init__(self, position: int, *, is_bottom: bool = False) -> None:
         self.position = position
@@ -32,6 +32,7 @@ class Frame:
         self._best: tuple[State, Frame] | None = None
         self._rest: tuple[Piece, ...] | None = None
         self._peak: int | None = None
+        self._place: Hashable = None
 
     def measured(self) -> bool:
         """Whether its cost fell, from what is known of the frames below."""
@@ -41,6 +42,14 @@ class Frame:
                 self.cost = state.cost + below.cost
                 self._best = (state, below)
         return self.cost < cost_before
+
+    @property
+    def place(self) -> Hashable:
+        """Equal for frames that return to equal places."""
+        if self._place is None:
+            self._place = self.position  # while it is being found out, for a rule that returns to itself
+            self._place = frozenset((state, below.place) for state, below in self.returns)
+        return self._place
 
     @property
     def peak(self) -> int:
@@ -115,6 +124,11 @@ class Standing:
             return ()
         state, frame = self._best()
         return joined((*state.spelled(), *frame.spelled()))
+
+    @property
+    def place(self) -> Hashable:
+        """Equal for standings after which the same may follow."""
+        return self.is_complete, frozenset((state, frame.place) for state, frame in self._heads)
 
     @property
     def free_texts(self) -> int:
