@@ -66,6 +66,7 @@ class Asking:
 
     async def ask(self, step: AskModel) -> None:
         """The reply is the last of the messages, as the journal has it; none if the time was over."""
+        numbers = self._call_numbers()  # before there is a reply, which is to be recorded as soon as it has come
         self.recording.ask_model(step)
         request = ModelRequest(
             messages=self.recording.known.messages,
@@ -82,7 +83,7 @@ class Asking:
                 reply = await self._answer(request)
         if reply is None:
             return
-        reply = adopt(reply, self._call_numbers())
+        reply = adopt(reply, numbers)
         if self._prices and reply.usage.cost_usd is None:
             cost = cost_of(self._prices, self.model.name, reply.usage)
             reply = replace(reply, usage=replace(reply.usage, cost_usd=cost))
