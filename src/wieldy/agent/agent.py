@@ -36,7 +36,6 @@ from wieldy.core.outputs import Incomplete
 from wieldy.run.budget import check_limits
 from wieldy.run.consent import Consent
 from wieldy.run.events import events_of
-from wieldy.run.family import Family
 from wieldy.run.journal import check_run_id
 from wieldy.run.loop import Emit, nothing, resume, run
 from wieldy.run.nested import RunStoppedError, nested_run_id, stopped_by, used_for
@@ -48,6 +47,7 @@ from wieldy.run.results import ResultRules, check_secrets
 from wieldy.run.results.masks import Mask
 from wieldy.run.secrecy import conceal, together
 from wieldy.run.state import Parent
+from wieldy.run.tree import RunTree
 from wieldy.tools import Tool, Toolset, tool, tools_from
 from wieldy.tools.present import Sourced
 
@@ -311,7 +311,7 @@ class Agent:
                 masked=together(ctx.secrets, ctx.masked),
                 around=ctx.limits_left,
                 charge=ctx.charge,
-                family=ctx.family if isinstance(ctx.family, Family) else Family(),
+                tree=ctx.tree if isinstance(ctx.tree, RunTree) else RunTree(),
             )
             return await (resume(within) if entries else run(within))
 

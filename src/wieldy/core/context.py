@@ -47,7 +47,7 @@ class Context(Record, frozen=True, kw_only=True):
         secrets: By name; none is ever shown to the model or recorded.
         masked: Secrets of the runs around this one; kept out of the record as well, and for no tool to use.
         limits_left: What is left of the run's limits, below 0 where something is overdrawn.
-        family: What runs that this call starts share with the run; for the runtime only.
+        tree: What runs that this call starts share with the run; for the runtime only.
     """
 
     run_id: str
@@ -61,7 +61,7 @@ class Context(Record, frozen=True, kw_only=True):
     secrets: Mapping[str, str] = _NONE
     masked: Mapping[str, str] = _NONE
     limits_left: Callable[[], Limits] = Limits
-    family: object = None
+    tree: object = None
     on_progress: Progress = _say_nothing
     on_charge: Charge = charge_nobody
 

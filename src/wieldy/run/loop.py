@@ -84,7 +84,7 @@ async def run(request: RunRequest, emit: Emit = nothing) -> RunResult:
             emit=emit,
             now=request.now,
             secrecy=secrecy,
-            family=request.family,
+            tree=request.tree,
         )
         return await _Run(request, recording, emit, secrecy).carry_out(lease, is_new=True)
 
@@ -112,11 +112,11 @@ async def resume(request: RunRequest, emit: Emit = nothing) -> RunResult:
                 now=request.now,
                 entries=entries,
                 secrecy=secrecy,
-                family=request.family,
+                tree=request.tree,
             )
             state = recording.known.state()
             if state.status != "finished":
-                request.family.load(recording.known, request.journal)
+                request.tree.load(recording.known, request.journal)
             running = _Run(request, recording, emit, secrecy)
         except BaseException:
             _release(lease)
@@ -159,7 +159,7 @@ class _Run:
                 tools=self._offer.tools,
                 policy=request.policy,
                 known=self._known,
-                family=request.family,
+                tree=request.tree,
                 shaper=self._shaper,
                 journal=request.journal,
                 principal=request.principal,

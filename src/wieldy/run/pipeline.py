@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from wieldy.core.ports import Journal
     from wieldy.core.principals import Principal
     from wieldy.run.charges import Charges
-    from wieldy.run.family import Family
     from wieldy.run.results import Shaper
     from wieldy.run.secrecy import Secrecy
     from wieldy.run.state import CallState, Doubt, Fold
+    from wieldy.run.tree import RunTree
     from wieldy.tools import Tool, ValidArguments
 
 _NAMED_TOOLS: Final = 10
@@ -67,7 +67,7 @@ class Pipeline:
     Attributes:
         tools: By name, in the order in which the model was shown them.
         known: What is known of the run.
-        family: The runs around it and within it, whose doubts it shares.
+        tree: The runs around it and within it, whose doubts it shares.
         secrets: For tools to take.
         masked: Secrets of the runs around this one.
         secrecy: Keeps all of them out of what people are shown; None if there are none.
@@ -80,7 +80,7 @@ class Pipeline:
     tools: Mapping[str, Tool]
     policy: Policy
     known: Fold
-    family: Family
+    tree: RunTree
     shaper: Shaper
     journal: Journal
     principal: Principal | None
@@ -106,7 +106,7 @@ class Pipeline:
             self._check_forced(call)
             arguments = _validate(call, tool)
             self._check_permission(call, tool)
-            earlier = repeated(tool, arguments, family=self.family, run_id=self.run_id)
+            earlier = repeated(tool, arguments, tree=self.tree, run_id=self.run_id)
             if earlier and not after_effect and (came := self._came_late(call, earlier[0])) is not None:
                 return came
             decided = await self._decide(call, tool, arguments, earlier)
@@ -142,7 +142,7 @@ class Pipeline:
             masked=self.masked,
             limits_left=self.limits_left,
             on_charge=self.charges.of(state.call.id),
-            family=self.family,
+            tree=self.tree,
         )
 
     def _key(self, state: CallState, tool: Tool, arguments: ValidArguments, earlier: Sequence[Doubt]) -> str:
@@ -157,7 +157,7 @@ class Pipeline:
         return sha256(_sorted.encode((self.run_id, state.call.id, tool.name, arguments.json))).hexdigest()[:32]
 
     def _is_surely_of(self, tool: Tool, doubt: Doubt) -> bool:
-        return is_surely_of(tool, doubt, family=self.family, run_id=self.run_id)
+        return is_surely_of(tool, doubt, tree=self.tree, run_id=self.run_id)
 
     def _came_late(self, call: ToolCall, earlier: Doubt) -> Outcome | None:
         """What a call of this run has brought since, without the model knowing."""

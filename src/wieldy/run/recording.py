@@ -24,7 +24,6 @@ from wieldy.core.events import (
     TurnStarted,
 )
 from wieldy.core.ports import Draft
-from wieldy.run.family import Family
 from wieldy.run.journal import kinds
 from wieldy.run.outputs import correction
 from wieldy.run.records import (
@@ -38,6 +37,7 @@ from wieldy.run.records import (
 from wieldy.run.repeats import is_repeat_of_news
 from wieldy.run.results import with_note
 from wieldy.run.state import Fold
+from wieldy.run.tree import RunTree
 
 if TYPE_CHECKING:
     from wieldy.core.approvals import Approval, ApprovalRequest
@@ -72,7 +72,7 @@ class Recording:
         now: Callable[[], float],
         entries: Sequence[Entry] = (),
         secrecy: Secrecy | None = None,
-        family: Family | None = None,
+        tree: RunTree | None = None,
     ) -> None:
         self.known = Fold()
         self.resting: list[Rest] = []
@@ -81,9 +81,9 @@ class Recording:
         self._emit = emit
         self._now = now
         self._secrecy = secrecy
-        self._family = Family() if family is None else family
+        self._tree = RunTree() if tree is None else tree
         self._take_in(entries)
-        self._family.join(self.known, run_id)
+        self._tree.join(self.known, run_id)
 
     def write(self, *drafts: Draft, is_intent: bool = False) -> None:
         """The drafts are entries, and the state includes them.
@@ -167,7 +167,7 @@ class Recording:
         """Whether what was decided still holds: the consent, and that no call for the same is in doubt meanwhile."""
         if step.approved_until is not None and self._now() >= step.approved_until:
             return False
-        return not is_repeat_of_news(step, self._family)
+        return not is_repeat_of_news(step, self._tree)
 
     def start(self, steps: Sequence[Step]) -> None:
         """The code of these calls is about to run."""
@@ -243,7 +243,7 @@ class Recording:
 
     def _take_over(self, call_id: str, data: JsonObject) -> None:
         """What runs that the call has started do not know is from now on unknown here."""
-        left = self._family.left_by(call_id, self._run_id)
+        left = self._tree.left_by(call_id, self._run_id)
         if left is not None:
             data["left"] = left
 

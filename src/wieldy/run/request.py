@@ -12,10 +12,10 @@ import anyio
 
 from wieldy.core.context import Charge, charge_nobody
 from wieldy.core.limits import Limits
-from wieldy.run.family import Family
 from wieldy.run.policy import Approver, Policy, allow_all
 from wieldy.run.prices import PRICES, Prices
 from wieldy.run.results import ResultRules
+from wieldy.run.tree import RunTree
 
 if TYPE_CHECKING:
     from wieldy.core.json import JsonObject
@@ -48,7 +48,7 @@ class RunRequest:
         runs_forced: Whether calls are run whose arguments the token budget decided.
         around: What is left of the limits of the run around this one, at any moment; None if there is none.
         charge: Told what the run uses as it goes, runs within it included.
-        family: The runs around this one and what they do not know; of its own for a run that no other has started.
+        tree: The runs around this one and what they do not know; of its own for a run that no other has started.
         is_tainted: Whether strangers may have shaped what the run starts from.
         clock: Seconds that only grow, for limits and durations.
         now: Seconds since the epoch, for what expires.
@@ -73,7 +73,7 @@ class RunRequest:
     parent: Parent | None = None
     around: Callable[[], Limits] | None = None
     charge: Charge = charge_nobody
-    family: Family = field(default_factory=Family)
+    tree: RunTree = field(default_factory=RunTree)
     is_tainted: bool = False
     metadata: JsonObject | None = None
     clock: Callable[[], float] = time.monotonic

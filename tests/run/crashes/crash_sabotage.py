@@ -17,13 +17,13 @@ from wieldy.core.calls import ToolResult
 from wieldy.core.messages import Message
 from wieldy.core.ports import Draft, Entry
 from wieldy.run import dealing, loop
-from wieldy.run.family import Family
 from wieldy.run.journal.chain import EMPTY, Head, extend
 from wieldy.run.journal.encoding import Settled, settled
 from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.pipeline import Pipeline
 from wieldy.run.recovery import recover, unknown
 from wieldy.run.state import CallState, Fold
+from wieldy.run.tree import RunTree
 
 
 class _Lease:
@@ -134,7 +134,7 @@ def _forget_outcomes(self: loop._Run) -> None:
         messages[:] = [each for each in messages if each.result is None or each.result.tool_call_id not in again]
 
 
-def _forget_what_was_left(self: Family, call_id: str, run_id: str) -> None:
+def _forget_what_was_left(self: RunTree, call_id: str, run_id: str) -> None:
     """What a nested run could not tell is not handed on to the run around it."""
     del call_id, run_id
     for within in [each for each, known in self._runs.items() if known.parent is not None]:
@@ -156,7 +156,7 @@ _JOURNALS: dict[str, Callable[[Any], Any]] = {
 }
 _PATCHES: dict[str, tuple[object, str, object]] = {
     "mixes up results": (Fold, "_take_results", _take_results_as_they_come),
-    "forgets what nested runs left": (Family, "left_by", _forget_what_was_left),
+    "forgets what nested runs left": (RunTree, "left_by", _forget_what_was_left),
     "runs finished calls again": (loop._Run, "_go_on", _forget_outcomes),
 }
 SABOTAGES = (*_RECOVERIES, *_JOURNALS, *_PATCHES)

@@ -36,7 +36,7 @@ class Proposal:
         messages: What the model had read when it asked for the call.
         is_tainted: Whether a result from an untrusted source is among the messages.
         repeats_unknown: The id of an earlier call of the same tool with the same arguments, of which nobody knows
-            whether its effect took place.
+            whether its effect took place; `RUN/CALL` if it is one of a run around or within this one.
     """
 
     run_id: str

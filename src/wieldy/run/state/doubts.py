@@ -2,7 +2,7 @@
 
 A call is in doubt when it ended without an outcome (its process died, it gave no answer in time), until the model has
 been told of its outcome, or a repeat of it has succeeded. Deliberately not here: which call is a repeat (`run.repeats`)
-and what the runs around one do not know (`run.family`).
+and what the runs around one do not know (`run.tree`).
 """
 
 from __future__ import annotations

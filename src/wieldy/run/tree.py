@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wieldy.core.ports import Entry, Journal
 
 
-class Family:
+class RunTree:
     """The runs that belong together, as far as they are at work in this process or were under way when theirs died."""
 
     def __init__(self) -> None:
