@@ -180,7 +180,8 @@ class Slow:
         self._release = threading.Event()
         self.agent: Agent | None = None
 
-        @tool(effect=effect, trust=trust, timeout_s=0.02)
+        # Time enough for a thread to begin, also on a machine that is busy.
+        @tool(effect=effect, trust=trust, timeout_s=0.3)
         def put(value: str) -> str:
             """Stores a value."""
             if not self.done:
