@@ -1,7 +1,7 @@
 """Random texts under a mask, written as a model would: one allowed token after another.
 
-A walk goes anywhere at first, so that it gets deep, and later takes what closes first, so that it ends. The same seed
-gives the same walks.
+A walk goes anywhere at first, so that it gets deep, and later takes what closes first, so that it ends; where that
+does not help, it is completed as a budget would. The same seed gives the same walks.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from wieldy.grammar.budget import closed
 from wieldy.grammar.compiled import Grammar
 from wieldy.grammar.matcher import Matcher, TokenMask
 from wieldy.grammar.tokenizer import Tokenizer
 
-MOST_TOKENS = 4_000
-"""A walk of so many tokens is given up: it does not end by itself."""
+MOST_TOKENS = 1_000
+"""A walk of so many tokens is given up: it does not end."""
+_UNAIDED_TOKENS = 300
+"""From so many tokens on, the shortest completion is looked for, wherever a character is complete."""
 _FREE_TOKENS = 80
 """From so many tokens on, a walk closes what it has opened."""
 _CLOSING_IN_A_HUNDRED = 15
@@ -53,6 +56,8 @@ class Walker:
         """A random text of the grammar; None if none was complete after `MOST_TOKENS`."""
         matcher, written = Matcher(grammar, self._tokenizer), bytearray()
         for count in range(MOST_TOKENS):
+            if count >= _UNAIDED_TOKENS and (rest := self._completion(written, grammar)):
+                return bytes(written + rest) if self._allows(matcher, rest) else None
             mask = matcher.fill_mask()
             is_closing = count >= _FREE_TOKENS or self._chance.below(100) < _CLOSING_IN_A_HUNDRED
             if matcher.is_accepting and (is_closing or self._chance.below(2) or matcher.is_finished):
@@ -64,6 +69,21 @@ class Walker:
                 return bytes(written) if matcher.is_accepting else None
             written += self._tokenizer.tokens[token]
         return None
+
+    def _completion(self, written: bytearray, grammar: Grammar) -> bytes | None:
+        try:
+            text = written.decode()
+        except UnicodeDecodeError:
+            return None
+        whole = closed(text, grammar)
+        return None if whole is None else whole.encode()[len(written) :]
+
+    def _allows(self, matcher: Matcher, rest: bytes) -> bool:
+        """Whether the mask allows the rest, token by token."""
+        for token in self._tokenizer.tokenize(rest) or ():
+            if not matcher.fill_mask().allows(token) or not matcher.accept_token(token):
+                return False
+        return matcher.is_accepting
 
     def _closing(self, mask: TokenMask, *, is_urgent: bool) -> int | None:
         wanted = (*self._closers, *self._short_values) if is_urgent else self._closers

@@ -14,7 +14,8 @@ _NO_EXPONENT = "without an exponent"
 _IN_ORDER = "members in the order of the schema, before all others"
 _ALWAYS = {
     **dict.fromkeys(("properties", "required", "allOf", "dependentRequired", "dependentSchemas"), _IN_ORDER),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), _NO_EXPONENT),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _NO_EXPONENT),
+    "multipleOf": f"{_NO_EXPONENT}, with no more digits behind the point than the step has",
     "nullable": 'OpenAPI\'s, and no keyword of JSON Schema: null is not allowed by it; write `"type": [..., "null"]`',
 }
 

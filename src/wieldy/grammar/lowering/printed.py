@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from wieldy.core.json import JsonObject, JsonValue, canonical_json
 from wieldy.grammar.lowering.meaning import Meaning
-from wieldy.grammar.lowering.printed_kinds import numbers_schema, texts_schema
+from wieldy.grammar.lowering.printed_kinds import numbers_schemas, texts_schema
 from wieldy.grammar.lowering.printed_objects import ObjectWriter
 from wieldy.grammar.lowering.records import ALWAYS, NEVER, Arrays, Goal, Objects, Way
 from wieldy.grammar.lowering.values import is_same
@@ -156,7 +156,7 @@ class Printer:
         if way.booleans:
             yield {"type": "boolean"} if len(way.booleans) == 2 else {"enum": list(way.booleans)}
         if way.numbers is not None:
-            yield numbers_schema(self._meaning, way.numbers)
+            yield from numbers_schemas(self._meaning, way.numbers)
         if way.texts is not None:
             yield texts_schema(self._meaning, way.texts)
         if self._is_possible_array(way.arrays):

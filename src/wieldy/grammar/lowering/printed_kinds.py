@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.grammar.lowering.meaning import Meaning
-from wieldy.grammar.lowering.records import Numbers, Texts
+from wieldy.grammar.lowering.records import Numbers, Texts, common_multiple
 from wieldy.grammar.lowering.written import patterns
 
 _MOST_BOUND = 9 * 10**18
@@ -18,8 +19,24 @@ _MOST_DIGITS = 40
 _MOST_STEP = 2**32 - 1
 
 
-def numbers_schema(meaning: Meaning, numbers: Numbers) -> JsonObject:
-    """The numbers as a lowered schema; bounds that engines cannot keep are left to the validator."""
+def numbers_schemas(meaning: Meaning, numbers: Numbers) -> list[JsonObject]:
+    """The numbers as lowered schemas, of which one is to fit; bounds that engines cannot keep are left.
+
+    Engines want as many digits behind the point as the step has, or none: 1.50 for steps of 0.25. That 1.5 can be
+    written, too, there are schemas for fewer digits.
+    """
+    steps = [numbers.step]
+    if numbers.step is not None:
+        steps += [common_multiple(numbers.step, Fraction(1, 10**digits)) for digits in range(1, _digits(numbers.step))]
+    return [_numbers_schema(meaning, replace(numbers, step=step)) for step in dict.fromkeys(steps)]
+
+
+def _digits(step: Fraction) -> int:
+    """How many digits the step has behind the point."""
+    return next((digits for digits in range(_MOST_DIGITS) if (step * 10**digits).denominator == 1), 0)
+
+
+def _numbers_schema(meaning: Meaning, numbers: Numbers) -> JsonObject:
     schema: JsonObject = {"type": "integer" if numbers.is_whole else "number"}
     if numbers.is_broken:
         _leave(meaning, numbers, {"not", "oneOf", "if"}, "whether a number is whole cannot be told while it is written")

@@ -65,7 +65,7 @@ class Numbers:
         if with_.most is not None and (most is None or (with_.most, not with_.is_most_open) < (most, not is_most_open)):
             most, is_most_open = with_.most, with_.is_most_open
         steps = [step for step in (self.step, with_.step) if step is not None]
-        step = _common_multiple(steps[0], steps[1]) if len(steps) == 2 else steps[0] if steps else None
+        step = common_multiple(steps[0], steps[1]) if len(steps) == 2 else steps[0] if steps else None
         origins = tuple(dict.fromkeys((*self.origins, *with_.origins)))
         is_whole, is_broken = self.is_whole or with_.is_whole, self.is_broken or with_.is_broken
         found = Numbers(least, most, is_least_open, is_most_open, is_whole, step, origins, is_broken)
@@ -80,7 +80,7 @@ class Numbers:
             return False
         step = self.step
         if self.is_whole:
-            step = _common_multiple(step, Fraction(1)) if step else Fraction(1)
+            step = common_multiple(step, Fraction(1)) if step else Fraction(1)
         if step is None:
             is_open = self.is_least_open or self.is_most_open
             return self.least > self.most or (self.least == self.most and is_open)
@@ -314,5 +314,6 @@ def exact(number: float | Decimal) -> Fraction:
     return Fraction(number) if isinstance(number, int) else Fraction(str(number))
 
 
-def _common_multiple(one: Fraction, two: Fraction) -> Fraction:
+def common_multiple(one: Fraction, two: Fraction) -> Fraction:
+    """The least number that is a multiple of both."""
     return Fraction(math.lcm(one.numerator, two.numerator), math.gcd(one.denominator, two.denominator))
