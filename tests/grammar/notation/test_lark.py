@@ -224,3 +224,21 @@ def test_parts_that_a_shape_shares_are_written_once():
     assert many < 10 * few
     assert accepts(optional_parts(30), "<<a0>x</a>\n<a7>5</a>\n<a29>6</a>\n>")
     assert not accepts(optional_parts(30), "<<a7>5</a>\n<a0>x</a>\n>")
+
+
+@pytest.mark.parametrize("marker", ["!", "!!", "</think>", "aa"])
+@pytest.mark.parametrize("behind", [Exact("[TOOL]", token=True), Exact("y"), None])
+def test_a_text_that_ends_with_its_own_marker_is_followed_by_anything(marker, behind):
+    # The engine once took the rest of a complement for text that may still come, and fell over a special token.
+    tokens = [*(bytes([value]) for value in range(256)), b"<|end|>", b"[TOOL]"]
+    tokenizer = Tokenizer(tokens, end_token=256, special_tokens={"[TOOL]": 257})
+    parts = (Exact("<"), TextWithout((marker,)), Exact(marker), *([behind] if behind else []))
+    matcher = Matcher(compiled(Rules(start=InOrder(parts)), special_tokens={"[TOOL]": 257}), tokenizer)
+    for byte in f"<xyz{marker}".encode():
+        matcher.fill_mask()
+        assert matcher.accept_token(byte)
+
+    # Where a marker's end is its beginning too, the text before it may be one character longer.
+    longer = {ord(marker[0])} if marker == len(marker) * marker[0] and len(marker) > 1 else set()
+    follows = 256 if behind is None else 257 if isinstance(behind, Exact) and behind.token else ord("y")
+    assert set(matcher.fill_mask().allowed) == {follows, *longer}

@@ -38,7 +38,7 @@ def text_without(markers: tuple[Marker, ...]) -> str:
         return "/(?s:.*)/"
     spelled = "|".join(_marker(marker) for marker in dict.fromkeys(markers))
     # The first half is there because a complement alone also accepts bytes that are no UTF-8.
-    return f"/(?s:.*)/ & ~/(?s:.*)({spelled})(?s:.*)/"
+    return f"/(?s:.*)/ & ~(/(?s:.*)({spelled})/ {_ANY_BYTES})"
 
 
 def _marker(marker: Marker) -> str:
@@ -49,5 +49,12 @@ def _escaped(character: str) -> str:
     is_plain = character.isascii() and (character.isalnum() or character in "_<> =\"',:;!@%")
     return character if is_plain else f"\\x{{{ord(character):X}}}"
 
+
+_ANY_BYTES = r"~/[^\x00-\u{10FFFF}]/"
+"""Any bytes, as the complement of nothing: behind a marker, the engine sees at once that its complement is empty.
+
+With any text instead it does not, takes what stands behind the marker for something that may still go on, and fails
+where a special token has to follow.
+"""
 
 _GAP = f"[{''.join(map(_escaped, WHITE_SPACE))}]*"
