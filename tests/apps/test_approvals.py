@@ -7,9 +7,11 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from wieldy.apps.cli.recipe import Recipe
 from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import ToolCall
 from wieldy.core.messages import Message
@@ -132,3 +134,22 @@ def test_who_decides_must_have_a_name(wieldy: Callable[..., Result], journal: Pa
 
     assert refused.returncode == 2
     assert "name" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("metadata", "words"),
+    [
+        (Recipe(model="local").to_metadata(), f"Go on with the run: wieldy resume {RUN} --journal runs.db"),
+        ({}, f"Go on with the run in the program that started it: agent.resume_sync('{RUN}')"),
+    ],
+)
+def test_how_a_run_goes_on_depends_on_who_has_started_it(
+    wieldy: Callable[..., Result], journal: Path, metadata: dict[str, Any], words: str
+) -> None:
+    with SqliteJournal(journal) as opened:
+        drafts = [Draft(entry.kind, {**entry.data, "metadata": metadata}) for entry in opened.read(RUN)]
+    journal.unlink()
+    with SqliteJournal(journal) as opened:
+        opened.append(RUN, *(draft for draft in drafts if draft.data.get("call_id") != "c2"))
+    assert wieldy("approve", RUN, "c1", "--journal", "runs.db").stdout.splitlines()[-1] == words
+    assert wieldy("approve", RUN, "--journal", "runs.db").stdout.splitlines()[-1] == words

@@ -218,7 +218,7 @@ def test_calls_of_nested_runs_wait_with_the_run_that_started_them(wieldy: Callab
 
     denied = wieldy("deny", RUN, "c6", "--journal", journal, "--reason", "no", "--by", "carol")
     assert denied.stdout.startswith("Denied by carol: no\n")
-    assert denied.stdout.endswith(f"Go on with the run: wieldy resume {RUN} --journal {journal}\n")
+    assert denied.stdout.endswith(f"Go on with the run in the program that started it: agent.resume_sync('{RUN}')\n")
 
 
 def test_a_nested_run_is_resumed_with_the_one_that_started_it(wieldy: Callable[..., Result], journal: Path) -> None:

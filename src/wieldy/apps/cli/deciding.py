@@ -18,6 +18,7 @@ from wieldy.apps.cli.facts import counted
 from wieldy.apps.cli.journals import find_run, open_for_appending, open_for_reading
 from wieldy.apps.cli.json_lines import print_json
 from wieldy.apps.cli.next_commands import NextCommands
+from wieldy.apps.cli.recipe import Recipe
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.untrusted import neutralise
 from wieldy.core.errors import UsageError
@@ -27,6 +28,7 @@ from wieldy.run.state import fold
 
 if TYPE_CHECKING:
     from wieldy.core.approvals import Approval, ApprovalRequest
+    from wieldy.run.state import RunState
 
 
 def list_waiting(run: str, *, journal: str | None, json: bool) -> None:
@@ -52,7 +54,7 @@ def list_waiting(run: str, *, journal: str | None, json: bool) -> None:
     if not waiting:
         out().block(Text(f"No call of run {run_id} waits for a decision."))
     if recorded and not waiting and (state := fold(recorded.read(run_id))).status == "waiting":
-        out().block(Text(f"Go on with the run: {commands.resume(root_of(recorded, state).run_id)}"))
+        out().block(Text(_go_on(root_of(recorded, state), commands)))
 
 
 def decide(
@@ -77,10 +79,10 @@ def decide(
         reason=reason,
         digest=request.digest,
     )
-    root = root_of(recorded, fold(recorded.read(run_id))).run_id
-    left = len(consent.pending(root))
+    root = root_of(recorded, fold(recorded.read(run_id)))
+    left = len(consent.pending(root.run_id))
     if json:
-        print_json(_to_json(request, approval, root=root, left=left))
+        print_json(_to_json(request, approval, root=root.run_id, left=left))
     else:
         _show(request, approval, root=root, left=left, commands=NextCommands(journal=journal))
 
@@ -109,7 +111,7 @@ def _to_json(request: ApprovalRequest, approval: Approval, *, root: str, left: i
     }
 
 
-def _show(request: ApprovalRequest, approval: Approval, *, root: str, left: int, commands: NextCommands) -> None:
+def _show(request: ApprovalRequest, approval: Approval, *, root: RunState, left: int, commands: NextCommands) -> None:
     terminal = out()
     verb, style = ("Approved", "bold green") if approval.is_granted else ("Denied", "bold red")
     because = f": {approval.reason}" if approval.reason else ""
@@ -118,6 +120,12 @@ def _show(request: ApprovalRequest, approval: Approval, *, root: str, left: int,
     terminal.print()
     if left:
         words = f"{counted(left, 'more call')} of it {'waits' if left == 1 else 'wait'}: "
-        terminal.block(Text(words + commands.waiting(root)))
+        terminal.block(Text(words + commands.waiting(root.run_id)))
     else:
-        terminal.block(Text(f"Go on with the run: {commands.resume(root)}"))
+        terminal.block(Text(_go_on(root, commands)))
+
+
+def _go_on(run: RunState, commands: NextCommands) -> str:
+    if Recipe.from_metadata(run.metadata) is None:  # `wieldy resume` would have to be told its model and tools
+        return f"Go on with the run in the program that started it: agent.resume_sync({run.run_id!r})"
+    return f"Go on with the run: {commands.resume(run.run_id)}"
