@@ -193,3 +193,9 @@ def test_parts_that_a_shape_shares_are_written_once():
 )
 def test_a_marker_may_have_white_space_between_its_texts(text, is_accepted):
     assert accepts(TextWithout((("</a>", "<b>"),)), text) is is_accepted
+
+
+@pytest.mark.parametrize("shape", [Exact('"\nface"'), InOrder((Characters('"\\\nabc'), Exact("a")))])
+def test_escapes_have_a_fixed_length(shape):
+    """xgrammar reads every hexadecimal digit after \\x, llama.cpp two of them."""
+    assert "\\x" not in printed(Rules(start=shape))

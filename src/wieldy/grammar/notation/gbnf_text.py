@@ -60,6 +60,5 @@ def _escaped(text: str) -> str:
     code = ord(text)
     if 0xD800 <= code <= 0xDFFF:
         raise GrammarError(f"The grammar holds half of a surrogate pair (U+{code:04X}), which is no text.")
-    if code < 0x80:
-        return f"\\x{code:02X}"
+    # Never \x: xgrammar takes hexadecimal digits that follow for part of it.
     return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
