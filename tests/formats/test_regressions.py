@@ -219,3 +219,72 @@ def test_a_section_without_a_call_is_one_call_with_its_whole_text(name: str, tex
     reply = read(name, f"I look.\n\n{text}")
 
     assert [(type(call), getattr(call, "text", "")) for call in reply.calls] == [(InvalidToolCall, text)]
+
+
+LISTED = tool("tag", labels={"type": "array", "items": TEXT}, note=TEXT)
+
+
+@pytest.mark.parametrize("name", ["glm-4.7", "kimi-k3", "minicpm-5", "deepseek-v3.2", "hunyuan-3"])
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_mark_within_a_string_of_json_ends_no_argument(name: str, is_open: bool) -> None:
+    chat = get(name)
+    written = chat.render_reply(Message.assistant(calls=[call_of("tag", labels=["qz"], note="n")]), [LISTED])
+    between = written.partition('qz"]')[2]  # the closing mark of the argument and all that follows
+    arguments = {"labels": ["a", between + ("[" if is_open else "")], "note": "n"}
+
+    text = chat.render_reply(Message.assistant(calls=[call_of("tag", **arguments)]), [LISTED])
+
+    (call,) = chat.parse(text, [LISTED], prompt="").calls
+    assert isinstance(call, ToolCall)
+    assert call.arguments == arguments
+
+
+def call_of(name: str, **arguments: Any) -> ToolCall:
+    return ToolCall(id="call_0", name=name, arguments=arguments)
+
+
+def test_what_is_no_json_still_ends_at_its_mark() -> None:
+    text = (
+        '<tool_call>tag<arg_key>labels</arg_key><arg_value>["a</arg_value></tool_call>'
+        "<tool_call>now</tool_call>"
+        "<tool_call>tag<arg_key>labels</arg_key><arg_value>['it's \"</arg_value></tool_call><tool_call>now</tool_call>"
+    )
+    reply = get("glm-4.7").parse(text, [LISTED, tool("now")], prompt="")
+    assert [call.name for call in reply.calls][-2:] == ["tag", "now"]
+
+
+@pytest.mark.parametrize("text", ["see [", "a [ \n", "\n["])
+def test_the_grammar_of_json_in_prose_lets_no_text_make_a_list_of_a_call(text: str) -> None:
+    call = '{"name": "now", "arguments": {}}'
+    matcher = Matcher(get("json").grammar(TOOLS, prompt=""), Tokenizer.of_bytes())
+    assert not (matcher.accept_text(text + call) and matcher.is_accepting)
+    assert Matcher(get("json").grammar(TOOLS, prompt=""), Tokenizer.of_bytes()).accept_text(f"{text}[{call}]")
+
+
+def test_without_calls_no_text_begins_what_would_be_read_as_one() -> None:
+    grammar = get("json").grammar(TOOLS, prompt="", tool_choice=NO_TOOLS)
+    for text in ('{"name": "other", "arguments": {', "{ 'tool' : 'now", "```json\n{name: now", "[{x: 1, input: {"):
+        assert not Matcher(grammar, Tokenizer.of_bytes()).accept_text(text)
+    for text in ('{"city": "Rome"}', '{"name": "Rome"}', "f{name}, now", "{}", '[1, {"a": {"b": 2}}]'):
+        assert Matcher(grammar, Tokenizer.of_bytes()).accept_text(text)
+
+
+@pytest.mark.parametrize("name", ["pythonic", "olmo-3", "llama-json", "granite-20b-fc"])
+def test_where_one_tool_must_be_called_no_text_looks_like_a_call_of_another(name: str) -> None:
+    chat = get(name)
+    other = chat.render_reply(Message.assistant(calls=[call_of("glob", pattern="*")]), TOOLS)
+    wanted = chat.render_reply(Message.assistant(calls=[call_of("bash", command="ls")]), TOOLS)
+    grammar = chat.grammar(TOOLS, prompt="", tool_choice=ToolChoice(mode="tool", name="bash"))
+
+    assert not Matcher(grammar, Tokenizer.of_bytes()).accept_text(f"{other}\n{wanted}")
+    assert Matcher(grammar, Tokenizer.of_bytes()).accept_text(wanted)
+
+
+@pytest.mark.parametrize("name", ["pythonic", "gemma-4"])
+def test_numbers_that_are_too_large_for_any_reader_are_not_written(name: str) -> None:
+    number = tool("number", n={"type": "number"})
+    text = get(name).render_reply(Message.assistant(calls=[call_of("number", n=5)]), [number])
+    grammar = get(name).grammar([number], prompt="")
+    assert Matcher(grammar, Tokenizer.of_bytes()).accept_text(text.replace("5", "5e30"))
+    for large in ("5e300", "5" * 102):
+        assert not Matcher(grammar, Tokenizer.of_bytes()).accept_text(text.replace("5", large))

@@ -22,6 +22,7 @@ from wieldy.formats.events import escaped
 from wieldy.formats.nodes.flat import Around, Gap, Literal, Reader, WrittenCall, first_literals, marked
 from wieldy.formats.nodes.raw_shapes import arguments_in_order, json_type, one_of, raw_shapes
 from wieldy.formats.nodes.text_ends import ends_of_text
+from wieldy.formats.reading.json_text import OpenJson
 from wieldy.formats.reading.pattern import SPACE, Either, End, Group, Part, Pattern, Run, Scanner
 from wieldy.formats.reading.sink import OpenCall
 from wieldy.formats.reading.source import Reading, Source
@@ -293,14 +294,20 @@ class _TaggedReader:
         out: Callable[[str], object] = (lambda text: call.write(escaped(text))) if is_text else pieces.append
         if is_text:
             call.write('"')
-        yield from self._raw(source, out, self._implied_ends(following))
+        is_json = mark not in (None, "true", "string") or "string" not in expected.admitted.types
+        yield from self._raw(source, out, self._implied_ends(following), OpenJson(pieces) if is_json else None)
         if is_text:
             call.write('"')
         else:
             call.write(json.dumps(_decoded("".join(pieces), expected, mark), ensure_ascii=False))
 
-    def _raw(self, source: Source, out: Callable[[str], object], implicit: Pattern) -> Reading[None]:
-        """Takes text up to what closes it, which is taken, or up to what shows that its close is missing."""
+    def _raw(
+        self, source: Source, out: Callable[[str], object], implicit: Pattern, json_so_far: OpenJson | None
+    ) -> Reading[None]:
+        """Takes text up to what closes it, which is taken, or up to what shows that its close is missing.
+
+        What stands within a string of JSON closes nothing, unless it is a special token.
+        """
         scanner, closes = self._scanner, (self._closed, implicit)
         if self._quote and (quote := (yield from self._quote.look(source))):
             source.take(quote.end())
@@ -310,7 +317,8 @@ class _TaggedReader:
             if end > source.at:
                 out(source.take(end))
             if begins:
-                for pattern in closes:
+                is_in_string = json_so_far is not None and json_so_far.goes_on_with(source.text[source.at])
+                for pattern in () if is_in_string else closes:
                     found = yield from pattern.look(source)
                     if found:
                         source.take(found.end("close"))

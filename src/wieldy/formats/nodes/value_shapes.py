@@ -26,15 +26,17 @@ from wieldy.schema.resolve import (
 )
 
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+_MAX_DIGITS = 100
+"""A number of more digits, or with an exponent of three, may be too large for any reader of JSON."""
 _DIGITS = Characters("0-9", at_most=20)
-_INTEGER = InOrder(
-    (maybe(Exact("-")), OneOf((Exact("0"), InOrder((Characters("1-9", at_most=1), Characters("0-9", at_least=0))))))
-)
+_MORE_DIGITS = Characters("0-9", at_least=0, at_most=_MAX_DIGITS)
+_INTEGER = InOrder((maybe(Exact("-")), OneOf((Exact("0"), InOrder((Characters("1-9", at_most=1), _MORE_DIGITS))))))
+_EXPONENT = Characters("0-9", at_most=2)
 _NUMBER = InOrder(
     (
         _INTEGER,
         maybe(InOrder((Exact("."), _DIGITS))),
-        maybe(InOrder((Characters("eE", at_most=1), maybe(Characters("+\\-", at_most=1)), _DIGITS))),
+        maybe(InOrder((Characters("eE", at_most=1), maybe(Characters("+\\-", at_most=1)), _EXPONENT))),
     )
 )
 _INSIDE = frozenset({"properties", "items", "prefixItems"})

@@ -8,10 +8,10 @@ Cost: linear; work per piece does not grow with what came before.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from wieldy.formats.events import escaped
-from wieldy.formats.reading.source import Reading, Source
+from wieldy.formats.reading.source import TOKEN, Reading, Source, WireError
 
 MAX_DEPTH = 200
 """More nested brackets are refused: Python's own JSON reader and every reader after it recurse."""
@@ -64,6 +64,33 @@ def read_value(source: Source, out: Out) -> Reading[None]:
             wanted = _punctuation(source, out, character, closers, wanted)
         if not closers and wanted == "nothing":
             return
+
+
+class OpenJson:
+    """JSON that stands among marks, where only its strings may contain such marks themselves.
+
+    Args:
+        pieces: What has been read of it; others add to it.
+    """
+
+    __slots__ = ("_checked", "_pieces", "_reading", "_source")
+
+    def __init__(self, pieces: Sequence[str]) -> None:
+        self._pieces, self._checked = pieces, 0
+        self._source = Source()
+        self._reading: Reading[None] | None = read_value(self._source, lambda text: None)
+
+    def goes_on_with(self, character: str) -> bool:
+        """Whether it goes on with this first character of a mark; then that is the next piece."""
+        if self._reading is None or character == TOKEN:
+            return False
+        self._source.push("".join(self._pieces[self._checked :]) + character)
+        self._checked = len(self._pieces) + 1
+        try:
+            next(self._reading)
+        except (StopIteration, WireError):
+            self._reading = None
+        return self._reading is not None
 
 
 def _begin_value(source: Source, out: Out, character: str, closers: list[str], wanted: str) -> Reading[str]:

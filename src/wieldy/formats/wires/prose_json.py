@@ -17,7 +17,7 @@ from wieldy.formats.reading.source import Reading, Source
 from wieldy.formats.reading.tool_index import ToolIndex
 from wieldy.formats.wires.prose_json_reader import CallKeys, ProseJsonReader
 from wieldy.formats.wires.reply import Choice, ReadOptions, Region, ReplyParts, Start, answer_or_calls
-from wieldy.grammar.shape import Exact, InOrder, Json, Named, OneOf, Repeated, Shape, TextWithout, maybe
+from wieldy.grammar.shape import Exact, InOrder, Json, Marker, Named, OneOf, Repeated, Shape, TextWithout, maybe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,17 +73,29 @@ class ProseJsonWire:
         if choice.calls == "none" or not tools:
             if choice.answer is not None:
                 return InOrder((begin, Named("answer")))
-            names = tuple(f"{quote}{tool.name}{quote}" for tool in tools for quote in "\"'")
-            return InOrder((begin, TextWithout((opening, *names))))
+            return InOrder((begin, TextWithout((opening, *self._giveaways(tools)))))
         rules["content"] = TextWithout(("{", opening))
         one = OneOf(
             tuple(InOrder((Exact(self._opening(tool.name)), Json(tool.input_schema), Exact("}"))) for tool in tools)
         )
         many = Repeated(one, at_least=1, at_most=choice.at_most, between=Exact(", "))
-        calls = OneOf((one, InOrder((Exact("["), many, Exact("]")))))
-        calling = InOrder((begin, Named("content"), maybe(Exact("\n")), calls) if choice.has_text else (begin, calls))
+        listed = InOrder((Exact("["), many, Exact("]")))
+        calls = OneOf((one, listed))
+        calling = InOrder((begin, calls))
+        if choice.has_text:
+            # Text that ends with a bracket would make a list of the one call.
+            before_one = TextWithout(("{", "[", opening))
+            single = InOrder((before_one, maybe(Exact("\n")), one))
+            calling = InOrder((begin, OneOf((single, InOrder((Named("content"), maybe(Exact("\n")), listed))))))
         if choice.calls == "required":
             return calling
         if choice.answer is not None:
             return InOrder((begin, answer_or_calls(Named("answer"), choice.answer, calls, rules)))
         return OneOf((InOrder((begin, Named("content"))), calling))
+
+    def _giveaways(self, tools: Sequence[ToolDefinition]) -> tuple[Marker, ...]:
+        """What every call has: the name of a tool on offer as a value, or arguments, in whatever quotes."""
+        keys = self.keys.arguments
+        names = [(":", f"{quote}{tool.name}") for tool in tools for quote in ('"', "'", "")]
+        quoted = [(f"{quote}{key}{quote}", ":") for key in keys for quote in "\"'"]
+        return (*names, *quoted, *((before, key, ":") for key in keys for before in "{,"))

@@ -118,6 +118,7 @@ class Choice:
     Attributes:
         calls: Whether there may, must or must not be calls.
         at_most: How many calls; None for any number.
+        offered: The names of all tools on offer, also of those that must not be called: text must not look like calls.
         ends: The marks that end a reply.
         answer: What the text of a reply without calls must be; None for any text.
         has_text: Whether there may be text beside calls.
@@ -125,6 +126,7 @@ class Choice:
 
     calls: OneOfThese["auto", "required", "none"] = "auto"
     at_most: int | None = None
+    offered: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
     answer: Shape | None = None
     has_text: bool = True

@@ -91,7 +91,7 @@ class Wire:
 
     def shape(self, tools: Sequence[ToolDefinition], choice: Choice, rules: dict[str, Shape], start: Start) -> Shape:
         """Reasoning if the wire has any, then text, then calls."""
-        call_marks = self.calls.text_marks([tool.name for tool in tools])
+        call_marks = self.calls.text_marks(choice.offered)
         marks = (*call_marks, *_spellings(self.reasoning), *_spellings(self.content))
         parts: list[Shape] = [*_exact(text_of(self.begin))]
         if self.reasoning:
