@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from pydantic import BaseModel, field_validator
 
 from wieldy import Agent, Incomplete, Limits, ToolError
 from wieldy.core.calls import ToolCall, ToolChoice, ToolDefinition, ToolResult
-from wieldy.core.errors import ProviderError
+from wieldy.core.errors import BudgetError, ProviderError
 from wieldy.core.events import TextDelta
 from wieldy.core.history import check_history
 from wieldy.core.messages import Message
@@ -271,6 +272,46 @@ async def test_many_tools_are_one_question() -> None:
     likelihoods = table(answer=-9.0, **{tool.name: -7.5 for tool in tools}) | table(tool_77=-0.1)
     model = ScriptedGuidedModel(weighed=[likelihoods], written=["{}" + END])
     assert await outcome(model, asked(tools=tools)) == ("tool_77", {})
+
+
+# What the budget decided
+
+
+class ClosedByBudget(ScriptedGuidedModel):
+    """What it writes, it could not write to its end: the budget closed it."""
+
+    async def write(self, prompt: str, **options: Any) -> AsyncGenerator[str | Completion]:
+        async for event in super().write(prompt, **options):
+            if isinstance(event, Completion) and "}" in event.text:
+                closed = event.text.index("}") - 1
+                yield replace(event, finish="closed_by_budget", forced=((closed, len(event.text)),))
+            else:
+                yield event
+
+
+async def test_a_call_that_the_budget_closed_is_made_only_on_demand_and_says_what_was_decided() -> None:
+    words = [IN_ROME + END, "It is warm."]
+    unasked = ClosedByBudget(weighed=[table(weather=-0.1, answer=-9.0)], written=words)
+    assert await outcome(unasked, asked()) == "It is warm."
+
+    demanded = ClosedByBudget(written=words)
+    reply = await reply_to(demanded, asked(choice="required"))
+    assert reply.message.calls == (ToolCall(id="g0", name="weather", arguments={"city": "Rome"}, forced=("/city",)),)
+
+
+class NoRoom(ScriptedGuidedModel):
+    """The budget is too small for any call."""
+
+    async def write(self, prompt: str, **options: Any) -> AsyncGenerator[str | Completion]:
+        if options.get("grammar") is not None:
+            raise BudgetError("Too small.", minimum=9, budget=options["max_tokens"])
+        async for event in super().write(prompt, **options):
+            yield event
+
+
+async def test_where_no_call_fits_into_the_budget_the_question_is_answered() -> None:
+    model = NoRoom(weighed=[table(weather=-0.1, answer=-9.0)], written=["It is warm."])
+    assert await outcome(model, asked()) == "It is warm."
 
 
 # What it costs

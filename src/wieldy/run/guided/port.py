@@ -26,12 +26,18 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """A finished continuation; `length` means that the limit cut it short."""
+    """A finished continuation.
+
+    Attributes:
+        finish: `length` if the limit cut it short; `closed_by_budget` if it is whole and the limit decided its end.
+        forced: Where in the text the limit decided what was written, in characters (start, end).
+    """
 
     text: str
     tokens: tuple[Written, ...]
     usage: Usage
-    finish: Literal["stop", "length"] = "stop"
+    finish: Literal["stop", "length", "closed_by_budget"] = "stop"
+    forced: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

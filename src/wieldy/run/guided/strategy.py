@@ -3,8 +3,8 @@
 1. *What next?* The names of the tools and `answer()` are weighed as the next line of a session. A tool must not only
    lead the answer: what the model is unsure of in its arguments counts against the call.
 2. *With which arguments?* The likely tools are tried, each under the constraint of its schema. The best call is the one
-   whose tool and values the model is surest of. A call that was made already, copies an example or invents facts is
-   flawed: it is made only where a call is demanded and there is no other.
+   whose tool and values the model is surest of. A call that was made already, copies an example, invents facts or was
+   closed by the budget is flawed: it is made only where a call is demanded and there is no other.
 3. *The answer* is written from the request and the results alone.
 
 Deliberately not here: running calls, limits, the record (`run.loop`); prompts (`session`).
@@ -20,8 +20,9 @@ from math import inf
 from typing import Final, cast
 
 from wieldy.core.calls import ToolCall, ToolChoice, ToolDefinition
-from wieldy.core.errors import GrammarError, ProviderError
+from wieldy.core.errors import BudgetError, GrammarError, ProviderError
 from wieldy.core.events import TextDelta
+from wieldy.core.forced import forced_pointers
 from wieldy.core.json import JsonObject
 from wieldy.core.limits import Usage
 from wieldy.core.messages import Message
@@ -58,13 +59,14 @@ class _Candidate:
     likelihood: float
     sureness: float
     is_flawed: bool
+    forced: tuple[str, ...] = ()
 
     @property
     def score(self) -> float:
         return self.likelihood + self.sureness + (_FLAWED if self.is_flawed else 0.0)
 
     def call(self, session: Session) -> ToolCall:
-        return ToolCall(id=f"g{len(session.steps)}", name=self.name, arguments=self.arguments)
+        return ToolCall(id=f"g{len(session.steps)}", name=self.name, arguments=self.arguments, forced=self.forced)
 
 
 class Guided:
@@ -208,20 +210,30 @@ class Guided:
         self, session: Session, prompt: str, tool: ToolDefinition, likelihood: float, meter: _Meter
     ) -> _Candidate | None:
         """The call that the model would make with this tool; None if it was not finished."""
-        completion = await self._complete(prompt + _opening(tool.name), self._grammar(tool), meter)
+        try:
+            completion = await self._complete(prompt + _opening(tool.name), self._grammar(tool), meter)
+        except BudgetError:  # no call of the tool fits into what is left
+            return None
         text = completion.text.removesuffix(CALL_END)
         if completion.finish == "length" or text == completion.text:
             return None
         arguments = cast("JsonObject", json.loads(text))
+        forced = forced_pointers(text, completion.forced)
         known = "\n".join([session.conversation, *choices_of(tool.input_schema)])
         is_flawed = (
-            session.has_made(tool.name, arguments)
+            bool(forced)
+            or session.has_made(tool.name, arguments)
             or _is_copied(arguments, tool, session.conversation)
             or bool(invented(text, completion.tokens, conversation=known))
         )
         sureness = _VALUE_WEIGHT * confidence(text, completion.tokens)
         return _Candidate(
-            name=tool.name, arguments=arguments, likelihood=likelihood, sureness=sureness, is_flawed=is_flawed
+            name=tool.name,
+            arguments=arguments,
+            likelihood=likelihood,
+            sureness=sureness,
+            is_flawed=is_flawed,
+            forced=forced,
         )
 
     async def _complete(self, prompt: str, grammar: Grammar, meter: _Meter) -> Completion:
