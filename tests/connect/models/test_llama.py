@@ -16,7 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wieldy.connect.models.llama import IMPOSSIBLE, Engine
+from wieldy.connect.models.completing import completed
+from wieldy.connect.models.llama import Engine
+from wieldy.connect.models.llama_writing import IMPOSSIBLE
 from wieldy.connect.models.weights import SMALLEST, find
 from wieldy.core.errors import ModelNotAvailableError, RequestRefusedError
 from wieldy.grammar import choice, json_schema
@@ -45,7 +47,7 @@ def engine() -> Engine:
 @settings(max_examples=5, deadline=None)
 @given(prompt=st.text(st.characters(codec="utf-8"), min_size=1, max_size=40))
 def test_json_under_a_schema_can_be_read_whatever_the_prompt(engine: Engine, prompt: str) -> None:
-    completion = engine.complete(prompt, max_tokens=60, grammar=json_schema(ORDER))
+    completion = completed(engine, prompt, max_tokens=60, grammar=json_schema(ORDER))
     assert completion.finish == "stop"
     order = json.loads(completion.text)
     assert list(order) == ["item", "count", "gift"]
@@ -53,7 +55,7 @@ def test_json_under_a_schema_can_be_read_whatever_the_prompt(engine: Engine, pro
 
 
 def test_a_choice_is_written_letter_for_letter(engine: Engine) -> None:
-    completion = engine.complete("The sky is", max_tokens=20, grammar=choice([" zebra-7", " Größe"]))
+    completion = completed(engine, "The sky is", max_tokens=20, grammar=choice([" zebra-7", " Größe"]))
     assert completion.text in (" zebra-7", " Größe")
 
 
@@ -64,7 +66,7 @@ def test_the_pieces_are_told_as_they_come_and_the_listener_can_stop(engine: Engi
         pieces.append(piece)
         return len(pieces) == 3
 
-    completion = engine.complete("Once upon a time", max_tokens=2000, on_piece=listen)
+    completion = completed(engine, "Once upon a time", max_tokens=2000, on_piece=listen)
     assert completion.text == "".join(pieces)
     assert len(completion.tokens) <= 4
 
@@ -74,10 +76,8 @@ def test_what_a_listener_raises_arrives_and_the_engine_goes_on(engine: Engine) -
         raise KeyError(piece)
 
     with pytest.raises(KeyError):
-        engine.complete("Once upon a time", max_tokens=50, on_piece=fail)
-    with pytest.raises(KeyError):
-        engine.chat({"messages": [{"role": "user", "content": "Hi"}]}, lambda chunk: bool(chunk["nothing"]))
-    assert engine.complete("1 2 3 4", max_tokens=2).text
+        completed(engine, "Once upon a time", max_tokens=50, on_piece=fail)
+    assert completed(engine, "1 2 3 4", max_tokens=2).text
 
 
 def test_weighing_prefers_the_obvious(engine: Engine) -> None:
@@ -98,6 +98,11 @@ def test_options_that_part_at_once_cost_one_token(engine: Engine) -> None:
     assert (usage.requests, usage.output_tokens) == (1, 1)
 
 
+def test_options_are_weighed_also_where_the_likeliest_token_is_a_part_of_a_character(engine: Engine) -> None:
+    weighed = engine.weigh("Emoji: 🦕🦖🦕🦖🦕🦖🦕", [" a", "\n"]).logprobs
+    assert max(weighed.values()) > IMPOSSIBLE
+
+
 def test_what_can_hardly_follow_counts_as_impossible_but_has_a_number(engine: Engine) -> None:
     assert engine.weigh("1 2 3", ["🙂"]).logprobs == {"🙂": IMPOSSIBLE}
 
@@ -111,35 +116,30 @@ def test_an_option_named_twice_counts_once(engine: Engine) -> None:
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda engine, prompt: engine.complete(prompt, max_tokens=4),
+        lambda engine, prompt: completed(engine, prompt, max_tokens=4),
         lambda engine, prompt: engine.weigh(prompt, [" a", " b"]),
-        lambda engine, prompt: engine.chat({"messages": [{"role": "user", "content": prompt}]}, lambda _: False),
+        lambda engine, prompt: completed(engine, prompt, max_tokens=40, grammar=choice([" a", " b"])),
     ],
-    ids=["complete", "weigh", "chat"],
+    ids=["complete", "weigh", "complete under a grammar"],
 )
 def test_a_prompt_that_does_not_fit_is_refused_in_words(engine: Engine, ask: Callable[[Engine, str], object]) -> None:
     with pytest.raises(RequestRefusedError, match=r"too long for the local model.*fewer or smaller tools"):
         ask(engine, "word " * 20_000)
-    assert engine.complete("1 2 3", max_tokens=1).text
+    assert completed(engine, "1 2 3", max_tokens=1).text
 
 
-@pytest.mark.parametrize("options", [{"max_tokens": -7}, {"max_tokens": 2, "stop": ["\ud800"]}])
+@pytest.mark.parametrize("options", [{"prompt": "Hi", "max_tokens": -7}, {"prompt": "\ud800", "max_tokens": 2}])
 def test_what_the_engine_does_not_take_is_refused(engine: Engine, options: dict[str, Any]) -> None:
     with pytest.raises(RequestRefusedError, match="does not take this request"):
-        engine.complete("Hi", **options)
-
-
-def test_a_chat_that_is_none_is_refused(engine: Engine) -> None:
-    with pytest.raises(RequestRefusedError, match="does not take this request"):
-        engine.chat({"messages": "Hi"}, lambda _: False)
+        completed(engine, **options)
 
 
 def test_requests_of_several_threads_are_all_answered_as_if_alone(engine: Engine) -> None:
     prompts = [f"{n} plus {n} is" for n in range(2, 8)]
-    alone = [engine.complete(prompt, max_tokens=4, grammar=choice([" 4", " six", " 8"])).text for prompt in prompts]
+    alone = [completed(engine, prompt, max_tokens=4, grammar=choice([" 4", " six", " 8"])).text for prompt in prompts]
     with ThreadPoolExecutor(6) as threads:
         together = threads.map(
-            lambda prompt: engine.complete(prompt, max_tokens=4, grammar=choice([" 4", " six", " 8"])).text, prompts
+            lambda prompt: completed(engine, prompt, max_tokens=4, grammar=choice([" 4", " six", " 8"])).text, prompts
         )
         assert list(together) == alone
 
@@ -185,8 +185,9 @@ def test_the_engine_prints_nothing(smallest_model: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from wieldy.connect.models.llama import Engine\n"
         "engine = Engine(Path(sys.argv[1]))\n"
-        "engine.complete('Hi', max_tokens=3); engine.weigh('Hi', [' a', ' b'])\n"
-        "engine.chat({'messages': [{'role': 'user', 'content': 'Hi'}], 'max_tokens': 3}, lambda _: False)\n"
+        "engine.write('Hi', max_tokens=3, on_token=lambda _: False); engine.weigh('Hi', [' a', ' b'])\n"
+        "from wieldy.grammar import choice\n"
+        "engine.write('Hi', max_tokens=3, on_token=lambda _: False, grammar=choice([' a', ' b']))\n"
     )
     ended = run_python(program, str(smallest_model))
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
@@ -212,11 +213,11 @@ from pathlib import Path
 from wieldy.connect.models.llama import Engine
 engine = Engine(Path(sys.argv[1]))
 has_begun = threading.Event()
-def listen(piece):
+def listen(token):
     has_begun.set()
     return False
 work = threading.Thread(
-    target=lambda: engine.complete("Once upon a time", max_tokens=8000, on_piece=listen), daemon=True
+    target=lambda: engine.write("Once upon a time", max_tokens=8000, on_token=listen), daemon=True
 )
 work.start()
 has_begun.wait()

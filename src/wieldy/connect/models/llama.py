@@ -11,17 +11,30 @@ import atexit
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final
 
 from wieldy.connect.models.foreign_calls import ForeignCalls
-from wieldy.core.errors import ModelNotAvailableError, ProviderError, RequestRefusedError
+from wieldy.connect.models.gguf import read_metadata
+from wieldy.connect.models.llama_writing import (
+    ALTERNATIVES,
+    ENDS_AT_ONCE,
+    IMPOSSIBLE,
+    Answer,
+    GuardedWriting,
+    Said,
+    counts_in,
+    said_in,
+    tokens_in,
+)
+from wieldy.connect.models.writing import Ending, OnToken, Token
+from wieldy.core.errors import GrammarError, ModelNotAvailableError, ProviderError, RequestRefusedError
 from wieldy.core.extras import installing
 from wieldy.core.limits import Usage
-from wieldy.grammar import Grammar
-from wieldy.run.guided import Completion, Weighed, Written
+from wieldy.grammar import Grammar, Guard, Tokenizer
+from wieldy.run.guided import Weighed
 
 CONTEXT_TOKENS: Final = 16_384
 """The longest prompt and answer together; the memory for it is taken as it is used."""
@@ -31,19 +44,6 @@ _SLOTS: Final = 3
 
 _BATCH_TOKENS: Final = 512
 """How much of a prompt is read before others get their turn, and before whoever asked can be asked whether to go on."""
-
-_ALTERNATIVES: Final = 300
-"""How many of the likeliest tokens are looked at when options are weighed."""
-
-IMPOSSIBLE: Final = -30.0
-"""The log-probability given to what is not among the likeliest tokens."""
-
-OnPiece: TypeAlias = Callable[[str], bool]
-"""Told each piece of text; returns whether to stop."""
-
-Answer: TypeAlias = dict[str, Any]
-"""What the engine says, in the shape of the OpenAI protocol's completions."""
-
 
 _calls: Final = ForeignCalls()
 
@@ -74,6 +74,8 @@ class Engine:
             raise ModelNotAvailableError(
                 f"Local models need llama.cpp, which cannot be imported ({error}). Run: {installing('local')}"
             ) from error
+        self._path = path
+        self._context_tokens = context_tokens
         parameters: Any = xllamacpp.CommonParams()
         parameters.model.path = str(path)
         parameters.n_ctx = context_tokens
@@ -96,63 +98,84 @@ class Engine:
                 "kind that this llama.cpp does not know: fetch it again, or use other weights."
             ) from error
 
-    def complete(
-        self,
-        prompt: str,
-        *,
-        max_tokens: int,
-        grammar: Grammar | None = None,
-        stop: Sequence[str] = (),
-        on_piece: OnPiece = lambda _: False,
-    ) -> Completion:
-        """The likeliest continuation, token by token.
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The vocabulary in the weights.
 
         Raises:
+            GrammarError: It is of a kind that is not known, or the engine of constraints is not installed.
+        """
+        return self._tokenizer
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return Tokenizer.of_gguf(read_metadata(self._path))
+
+    def write(self, prompt: str, *, max_tokens: int, on_token: OnToken, grammar: Grammar | None = None) -> Ending:
+        """The likeliest continuation, told token by token; with a grammar, complete within the budget.
+
+        A grammar in the engine's own dialect, which only the engine can read, has no budget: it may be cut.
+
+        Raises:
+            BudgetError: Nothing that the grammar allows fits into the budget; nothing was generated.
+            GrammarError: The vocabulary is of a kind that cannot be constrained.
             RequestRefusedError: The prompt does not fit.
             ProviderError: The engine failed.
         """
-        body = {
-            "prompt": prompt,
-            "max_tokens": max_tokens,
-            "temperature": 0,
-            "cache_prompt": True,
-            "n_probs": 1,
-            "stop": list(stop),
-        }
-        if grammar is not None:
-            body["grammar"] = grammar.engine_text
-        pieces: list[str] = []
-        tokens: list[Written] = []
-        usage = Usage(requests=1)
+        if grammar is None or grammar.rules is None:
+            return self._write_freely(prompt, max_tokens=max_tokens, on_token=on_token, grammar=grammar)
+
+        def guard_of(budget: int) -> Guard:
+            return Guard(grammar, self.tokenizer, max_tokens=budget)
+
+        return GuardedWriting(
+            self._complete,
+            prompt=prompt,
+            grammar=grammar,
+            guard_of=guard_of,
+            max_tokens=max_tokens,
+            context_tokens=self._context_tokens,
+            tokenizer=self.tokenizer,
+            on_token=on_token,
+        ).run()
+
+    def _write_freely(self, prompt: str, *, max_tokens: int, on_token: OnToken, grammar: Grammar | None) -> Ending:
+        counts: dict[str, int] = {}
         finishes: list[Any] = []
+        is_left = False
+        mark: list[Token] = []
 
-        def take(chunk: Answer) -> bool:
-            nonlocal usage
-            usage = _usage(chunk) or usage
-            text = ""
-            for choice in chunk.get("choices", ()):
-                text += choice["text"]
-                tokens.extend(Written(text=token["token"], logprob=token["logprob"]) for token in _tokens(choice))
-                finishes.append(choice.get("finish_reason"))
-            pieces.append(text)
-            return on_piece(text)
+        def take(answer: Answer) -> bool:
+            nonlocal is_left
+            counts.update(counts_in(answer))
+            finishes.extend(choice.get("finish_reason") for choice in answer.get("choices", ()))
+            if (said := said_in(answer)) is not None:
+                token = self._told(said)
+                told = [*mark] if token.is_special else [*mark, token]
+                # Only when something follows a mark is it known that it did not end the text.
+                mark[:] = [token] if token.is_special else []
+                for one in told:
+                    is_left = on_token(one)
+            return is_left
 
-        self._stream(self._server.handle_completions, body, take)
-        return Completion(
-            text="".join(pieces),
-            tokens=tuple(tokens),
-            usage=usage,
-            finish="length" if "length" in finishes else "stop",
-        )
+        body: dict[str, Any] = {"prompt": prompt, "max_tokens": max_tokens, "n_probs": 1}
+        self._complete(body | ({"grammar": grammar.engine_text} if grammar else {}), take)
+        return Ending(usage=_usage(counts), finish="length" if "length" in finishes and not is_left else "stop")
 
-    def chat(self, body: Mapping[str, Any], on_chunk: Callable[[Answer], bool]) -> None:
-        """A chat-completions request, answered in the chunks of that protocol.
+    def _told(self, said: Said) -> Token:
+        """The token, with what those before it added that were not told."""
+        if said.id not in self._marks:
+            return Token(id=said.id, data=said.text, logprob=said.logprob)
+        name = self._marks[said.id]
+        return Token(id=said.id, data=name.encode(), is_special=True, logprob=said.logprob)
 
-        Raises:
-            RequestRefusedError: The engine does not take the request.
-            ProviderError: The engine failed.
-        """
-        self._stream(self._server.handle_chat_completions, {**body, "cache_prompt": True}, on_chunk)
+    @cached_property
+    def _marks(self) -> dict[int, str]:
+        """The special tokens by their ids; none where the vocabulary cannot be read, for text needs none."""
+        try:
+            return {number: name for name, number in self.tokenizer.special_tokens.items()}
+        except GrammarError:
+            return {}
 
     def weigh(self, prompt: str, options: Sequence[str], *, is_unwanted: Callable[[], bool] = lambda: False) -> Weighed:
         """The log-probability of each option as the continuation of the prompt.
@@ -184,22 +207,26 @@ class Engine:
         return Weighed(logprobs=scores, usage=usage)
 
     def _likeliest(self, prompt: str, is_unwanted: Callable[[], bool]) -> tuple[list[tuple[str, float]], Usage]:
-        body = {"prompt": prompt, "max_tokens": 1, "temperature": 0, "cache_prompt": True, "n_probs": _ALTERNATIVES}
+        counts: dict[str, int] = {}
         tokens: list[tuple[str, float]] = []
-        usage = Usage(requests=1)
 
-        def take(chunk: Answer) -> bool:
-            nonlocal usage
-            usage = _usage(chunk) or usage
-            for written in (written for choice in chunk.get("choices", ()) for written in _tokens(choice)):
+        def take(answer: Answer) -> bool:
+            counts.update(counts_in(answer))
+            for token, _ in tokens_in(answer):
                 tokens.extend(
-                    (bytes(token["bytes"]).decode("utf-8", "replace"), float(token["logprob"]))
-                    for token in written["top_logprobs"]
+                    (bytes(other["bytes"]).decode("utf-8", "replace"), float(other["logprob"]))
+                    for other in token["top_logprobs"]
                 )
             return is_unwanted()
 
-        self._stream(self._server.handle_completions, body, take)
-        return tokens, usage
+        body = {"prompt": prompt, "max_tokens": 1, "n_probs": ALTERNATIVES, "grammar": ENDS_AT_ONCE}
+        self._complete(body, take)
+        return tokens, _usage(counts)
+
+    def _complete(self, body: dict[str, Any], on_answer: Callable[[Answer], bool]) -> None:
+        # `timings_per_token` counts tokens that are not told, and those of an answer that is left.
+        options = {"temperature": 0, "cache_prompt": True, "timings_per_token": True}
+        self._stream(self._server.handle_completions, body | options, on_answer)
 
     def _stream(self, handle: Callable[..., Any], body: dict[str, Any], on_chunk: Callable[[Answer], bool]) -> None:
         failures: list[BaseException] = []
@@ -261,19 +288,9 @@ def _chunks(chunk: Any) -> Iterator[Answer]:
     yield from chunk if isinstance(chunk, list) else [chunk]
 
 
-def _tokens(choice: Answer) -> list[Any]:
-    logprobs: Answer = choice.get("logprobs") or {}
-    return logprobs.get("content") or []
-
-
-def _usage(answer: Answer) -> Usage | None:
+def _usage(counts: Mapping[str, int]) -> Usage:
     # What is still in memory from an earlier prompt is not read again, and one run asks many short questions.
-    match answer.get("usage"):
-        case {"prompt_tokens": int(read), "completion_tokens": int(written), **details}:
-            kept = cast("Answer", details.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
-            return Usage(input_tokens=read - kept, output_tokens=written, requests=1)
-        case _:
-            return None
+    return Usage(input_tokens=counts.get("prompt_n", 0), output_tokens=counts.get("predicted_n", 0), requests=1)
 
 
 def _processors() -> int:
