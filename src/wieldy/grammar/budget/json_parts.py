@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 
@@ -285,5 +286,9 @@ def _text(value: JsonValue) -> Part:
 
 
 def _quoted(value: JsonValue) -> bytes:
-    # The engine writes DEL as an escape.
+    """The value as the engine writes it: numbers without an exponent and without zeros behind the point."""
+    if isinstance(value, float):
+        digits = format(Decimal(repr(value)), "f")
+        return digits.removesuffix(".0").encode()
+    # DEL is an escape.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f").encode()
