@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject
 from wieldy.grammar.budget.json_parts import JsonParts
-from wieldy.grammar.budget.parts import Call, Chain, FreeText, Part, Rule, SpecialToken, solve
+from wieldy.grammar.budget.parts import IMPOSSIBLE, Call, Chain, FreeText, Part, Rule, SpecialToken, solve
 from wieldy.grammar.budget.states import States
 from wieldy.grammar.budget.texts import Texts
 from wieldy.grammar.budget.tracker import Standing
@@ -31,13 +31,19 @@ class Network:
 
     Attributes:
         start: The rule that is the whole.
+
+    Raises:
+        GrammarError: Nothing may be written.
     """
 
     def __init__(self, rules: Rules, special_tokens: Mapping[str, int], lowered: Mapping[str, JsonObject]) -> None:
         self._states = States()
         builder = _Builder(with_single_texts(rules), special_tokens, JsonParts(self._states, lowered), self._states)
         self.start = Rule(partial(builder.part, builder.rules.start))
-        solve(Call(self.start))
+        whole = Call(self.start)
+        solve(whole)
+        if whole.cost >= IMPOSSIBLE:
+            raise GrammarError("The constraint allows no text at all: some part of it can never be written.")
 
     def standing(self) -> Standing:
         """Where the empty text stands."""

@@ -100,6 +100,8 @@ class Standing:
 
     def after(self, text: bytes) -> Standing | None:
         """Where the text stands after these bytes; None if they may not come."""
+        if not text:
+            return self
         heads = self._heads
         position = self._position
         is_open = True
