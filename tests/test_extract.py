@@ -7,7 +7,8 @@ import warnings
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
@@ -22,10 +23,12 @@ from wieldy import (
     Message,
     ModelReply,
     ModelRequest,
+    OutputDelta,
     OutputError,
     TextPart,
     UsageError,
 )
+from wieldy.connect.models.resolve import resolve
 from wieldy.core.ports import ModelEvent
 from wieldy.testing import ScriptedModel, text
 
@@ -147,3 +150,68 @@ def test_what_is_no_prompt_and_no_output_is_refused() -> None:
     for prompt, spec in (("", Point), ([], Point), (7, Point), ("?", None), ("?", "Point")):
         with pytest.raises(UsageError):
             wieldy.extract(prompt, spec, model=ScriptedModel([]))  # type: ignore[arg-type]
+
+
+# The smallest real model, whose tokens are chosen here
+
+
+@dataclass
+class Purchase:
+    what: str
+    price: float
+    notes: list[str]
+
+
+BOUGHT = "We bought tea for 12.50."
+
+
+@pytest.mark.model
+def test_a_local_model_gives_a_whole_value_at_every_budget_from_the_shortest_up(smallest_model: Path) -> None:
+    model = resolve(f"local:{smallest_model}")
+    with pytest.raises(BudgetError) as caught:
+        wieldy.extract(BOUGHT, Purchase, model=model, limits=Limits(output_tokens=2))
+    minimum = caught.value.minimum
+    with pytest.raises(BudgetError):
+        wieldy.extract(BOUGHT, Purchase, model=model, limits=Limits(output_tokens=minimum - 1))
+
+    for budget in (minimum, minimum + 1, minimum + 5, minimum + 20, 90):
+        agent = wieldy.Agent(model, output=Purchase, limits=Limits(output_tokens=budget), strategy="native")
+        result = agent.run_sync(BOUGHT)
+        assert isinstance(result.output, Purchase), budget
+        assert result.usage.output_tokens <= budget
+        assert result.usage.requests == 1  # what a mask holds needs no correction
+        assert result.closed_by_budget == bool(result.forced)
+        if budget == minimum:
+            assert result.closed_by_budget
+
+
+@pytest.mark.model
+def test_a_local_model_writes_one_of_the_options_and_what_matches(smallest_model: Path) -> None:
+    model = resolve(f"local:{smallest_model}")
+
+    assert wieldy.extract("Is the sky blue?", ["yes", "no"], model=model) in ("yes", "no")
+    assert re.fullmatch(r"\d{4}", wieldy.extract("When did it end?", re.compile(r"\d{4}"), model=model))
+
+
+@pytest.mark.model
+@pytest.mark.anyio
+@pytest.mark.parametrize("strategy", ["guided", "native"])
+async def test_a_local_model_with_tools_ends_with_the_output(smallest_model: Path, strategy: Any) -> None:
+    @wieldy.tool(effect="read")
+    def price_of(what: str) -> float:
+        """The price of a thing."""
+        return 12.5
+
+    agent = wieldy.Agent(
+        f"local:{smallest_model}",
+        tools=[price_of],
+        output=Purchase,
+        strategy=strategy,
+        limits=Limits(turns=1, output_tokens=120),
+    )
+    events = [event async for event in agent.stream("What does tea cost?")]
+
+    result = events[-1].result  # type: ignore[union-attr]
+    assert isinstance(result.output, Purchase)
+    partials = [event.value for event in events if isinstance(event, OutputDelta)]
+    assert Purchase(**partials[-1]) == result.output

@@ -25,7 +25,7 @@ from wieldy.core.errors import BudgetError, GrammarError, RequestRefusedError, U
 from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.core.limits import Usage
 from wieldy.core.messages import Message
-from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output, PatternOutput
+from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output, PatternOutput, in_words
 from wieldy.core.ports import ModelReply, ModelRequest
 from wieldy.formats import ChatFormat, get, names
 from wieldy.grammar import Grammar, Tokenizer, json_schema, minimum_tokens
@@ -199,6 +199,15 @@ ANSWERS: list[tuple[Output, Callable[[str], bool]]] = [
 ]
 
 
+@pytest.mark.parametrize("with_tools", [False, True])
+@pytest.mark.parametrize("number", range(len(ANSWERS)))
+def test_a_model_is_told_what_its_answer_must_be(plain: TemplateProcess, number: int, with_tools: bool) -> None:
+    output, _ = ANSWERS[number]
+    request = ModelRequest(messages=HELLO, tools=TOOLS if with_tools else (), output=output)
+    _, _, writer = spoken(plain, "hermes", request, seed=1)
+    assert writer.prompts[0].count(in_words(output)) == 1
+
+
 @every_format
 @pytest.mark.parametrize("number", range(len(ANSWERS)))
 @settings(max_examples=6, deadline=None)
@@ -248,6 +257,8 @@ def test_ids_of_calls_are_those_of_no_other(plain: TemplateProcess) -> None:
 
 class Silent:
     """A model that says nothing, and keeps what it was asked."""
+
+    begins_texts = False
 
     def __init__(self, *, said: str = "") -> None:
         self.prompts: list[str] = []

@@ -18,6 +18,7 @@ from typing import Final
 from wieldy.connect.models.answers import Delta
 from wieldy.connect.models.identifiers import ids_in
 from wieldy.connect.models.spoken_reading import SpokenReading
+from wieldy.connect.models.telling import told
 from wieldy.connect.models.template_process import TemplateProcess
 from wieldy.connect.models.writing import Token, Writer
 from wieldy.core.calls import NO_TOOLS, ToolDefinition
@@ -101,6 +102,8 @@ class Speech:
             ModelNotAvailableError: The template cannot be used.
             ModelError: The model could not answer.
         """
+        if request.output is not None:  # a mask alone tells a model nothing: it would only meet it
+            request = replace(request, messages=told(request.messages, request.output))
         prompt = self._prompt(request, now)
         grammar = self._grammar(request, prompt)
         marks = self._marks()
@@ -139,8 +142,9 @@ class Speech:
                 return self.template.render(request.messages, tools=tools, now=now)
             except UsageError as error:
                 _LOG.info("The chat template is not used for these messages: %s", error)
-        # What begins every text, the engine puts there itself.
-        chat = replace(manner.chat_format, turns=replace(manner.chat_format.turns, begin=""))
+        chat = manner.chat_format
+        if self.writer.begins_texts:
+            chat = replace(chat, turns=replace(chat.turns, begin=""))
         try:
             return chat.render(request.messages, tools)
         except UsageError as error:
