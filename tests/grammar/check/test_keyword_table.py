@@ -118,7 +118,7 @@ What becomes of each keyword of JSON Schema where a mask holds a model to it: en
 validator that checks what was written. This page is written by `python tests/grammar/check/test_keyword_table.py` from
 the cases that the tests walk under, so it cannot be out of date. How to ask the same about a schema of your own:
 [constraints](../how-to/constraints.md#what-is-enforced-where). Why it is so:
-[decision 12](../decisions/0012-schemas-are-lowered.md).
+[decision 13](../decisions/0013-schemas-are-lowered.md).
 
 "mask" means: nothing else can be written. A text in brackets is what the mask refuses although the schema allows it.
 Everywhere members come in the order of the schema, whole numbers are written without a fraction, and characters are

@@ -289,6 +289,34 @@ def test_no_escape_spells_a_name_that_is_taken() -> None:
     assert not accepts(found, '{"a":1,"\\u0061":"x"}')
 
 
+def test_names_that_no_small_expression_tells_from_others_are_left_and_not_worked_out_for_ever() -> None:
+    verbs = "(GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH)\\s.*"
+    schema = {
+        "type": "object",
+        "properties": {"host": {"type": "string"}},
+        "patternProperties": {verbs: {"minimum": 1}},
+    }
+    assert left(schema) == ["# patternProperties"]
+    assert accepts(lowered(schema).schema, '{"host":"x","GET a":0}')
+
+
+def test_alternatives_that_multiply_are_left_and_not_worked_out_for_ever() -> None:
+    conditions = [
+        {
+            "if": {"properties": {f"k{number}": {"const": "x"}}, "required": [f"k{number}"]},
+            "then": {"required": [f"a{number}"]},
+            "else": {"properties": {f"b{number}": {"maximum": 1}}},
+        }
+        for number in range(12)
+    ]
+    parts = [{"properties": {f"c{number}": {"not": {"required": [f"d{number}"]}}}} for number in range(12)]
+    schema = {"type": "object", "allOf": [*conditions, *parts]}
+    found = lowered(schema)
+    assert not found.refused
+    assert any(entry.by == "validator" for entry in found.enforcement)
+    assert accepts(found.schema, '{"b1":0}')
+
+
 def test_a_keyword_that_an_engine_does_not_take_is_left_out_alone() -> None:
     from wieldy.grammar.lowering import taken_by
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from wieldy.grammar.lowering.meaning import Meaning
 
 Ways: TypeAlias = Sequence[Way] | None
+META_SCHEMAS: tuple[str, ...] = ("http://json-schema.org/draft-", "https://json-schema.org/draft/")
 _MAX_BRANCHES = 40
 """Up to so many branches of a `oneOf` are compared with one another."""
 
@@ -37,6 +38,9 @@ def _reference(meaning: Meaning, place: Location, schema: JsonObject, keyword: s
     reference = str(schema[keyword])
     if keyword == "$dynamicRef" and not meaning.references.is_only_anchor(reference):
         meaning.leave((place, keyword), "where it leads depends on who refers to this schema")
+        return None
+    if reference.startswith(META_SCHEMAS):
+        meaning.leave((place, keyword), "the schema of schemas, which the validator knows")
         return None
     return meaning.ways(meaning.target_goal(place, keyword, reference))
 

@@ -11,9 +11,9 @@ Source: J. A. Brzozowski, Derivatives of regular expressions (1964).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from wieldy.core.errors import GrammarError
 from wieldy.grammar.reading.character_class import character_class
@@ -28,11 +28,24 @@ MAX_STATES = 600
 """Derivatives looked at for one question: enough for the patterns and formats of real schemas."""
 
 
+def _kept_hash(self: Any) -> int:
+    """The hash, worked out once: languages are large and looked up all the time."""
+    try:
+        return self._hash
+    except AttributeError:
+        names = [name for name in self.__slots__ if name != "_hash"]
+        found = hash((type(self).__name__, *(getattr(self, name) for name in names)))
+        object.__setattr__(self, "_hash", found)
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class One:
     """One character of these; without ranges, no text at all."""
 
     ranges: Ranges
+    _hash: int = field(init=False, repr=False, compare=False)
+    __hash__ = _kept_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +53,8 @@ class Row:
     """A text of each, one after the other; without parts, the empty text."""
 
     parts: tuple[Language, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+    __hash__ = _kept_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +62,8 @@ class Either:
     """A text of any of them."""
 
     options: frozenset[Language]
+    _hash: int = field(init=False, repr=False, compare=False)
+    __hash__ = _kept_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +71,8 @@ class Both:
     """A text of all of them."""
 
     parts: frozenset[Language]
+    _hash: int = field(init=False, repr=False, compare=False)
+    __hash__ = _kept_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +80,8 @@ class Not:
     """Every text but those."""
 
     language: Language
+    _hash: int = field(init=False, repr=False, compare=False)
+    __hash__ = _kept_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +91,8 @@ class Times:
     part: Language
     least: int
     most: int | None
+    _hash: int = field(init=False, repr=False, compare=False)
+    __hash__ = _kept_hash
 
 
 Language: TypeAlias = One | Row | Either | Both | Not | Times

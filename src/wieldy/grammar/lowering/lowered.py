@@ -148,8 +148,10 @@ def taken_by(is_taken: Callable[[JsonObject], bool], schema: JsonObject) -> Lowe
     places = [place for place, _ in _all_subschemas(schema)]
     origins = [(place, keyword) for place in places for keyword in _keywords(schema, place) if keyword in _OMITTED]
     found: list[Origin] = []
+    trials = 0
     while not is_taken((done := lowered(schema, without=found)).schema):
-        if done.refused or not is_taken(lowered(schema, without=[*found, *origins]).schema):
+        trials += 2 + len(origins).bit_length()
+        if done.refused or trials > _MAX_TRIALS or not is_taken(lowered(schema, without=[*found, *origins]).schema):
             return lowered(schema)
         # With all keywords from `low` on left out it is taken, with all from `high` on it is not.
         low, high = 0, len(origins)
@@ -161,6 +163,8 @@ def taken_by(is_taken: Callable[[JsonObject], bool], schema: JsonObject) -> Lowe
     return done
 
 
+_MAX_TRIALS = 100
+"""Schemas that are shown to the engine to find out what it does not take."""
 _OMITTED = frozenset(
     {"pattern", "format", "patternProperties", "propertyNames", "multipleOf", "minLength", "maxLength", "not", "if"}
     | {"oneOf", "anyOf", "minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}

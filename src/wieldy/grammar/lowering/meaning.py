@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.grammar.lowering.against import against
-from wieldy.grammar.lowering.in_place import IN_PLACE_KEYWORDS, LATE_KEYWORDS
+from wieldy.grammar.lowering.in_place import IN_PLACE_KEYWORDS, LATE_KEYWORDS, META_SCHEMAS
 from wieldy.grammar.lowering.own import KEYWORDS, own_way
 from wieldy.grammar.lowering.records import ALWAYS, ANY_WAY, NEVER, Claim, Goal, Origin, Way
 from wieldy.grammar.lowering.references import References, UnresolvedError
@@ -23,6 +23,9 @@ from wieldy.schema.resolve import Location, at
 MAX_WAYS = 64
 _MAX_PAIRS = 1_000
 """Alternatives that are worked out for one value; beyond them, the validator chooses."""
+_MAX_ALL_PAIRS = 20_000
+_FEW_PAIRS = 4
+"""In one document; what is met beyond that is only put together where it is nearly no choice."""
 _MAX_REFERENCES = 50
 _MAX_COUNTED = 3
 """Branches of an `anyOf` that may have looked at members together, where `unevaluated...` asks who has."""
@@ -64,6 +67,7 @@ class Meaning:
         self.values = Values(self)
         self.counts_seen = False
         self._peeks = 0
+        self._pairs = 0
         self._without = dict.fromkeys(without, "the engine does not take it")
         self._known: dict[Claim, tuple[Way, ...]] = {}
         self._together: dict[Goal, tuple[Way, ...]] = {}
@@ -96,7 +100,7 @@ class Meaning:
             asked = ENFORCED & schema.keys()
             if not asked:
                 return ALWAYS
-            if len(asked) > 1 or "$ref" not in asked:
+            if len(asked) > 1 or "$ref" not in asked or str(schema["$ref"]).startswith(META_SCHEMAS):
                 return ((place, True),)
             self.used.add(place)
             place = self.target(place, "$ref", schema["$ref"])
@@ -246,7 +250,9 @@ class Meaning:
         """Every way of both that can be gone; None where they are too many."""
         if len(ways) == 1 and ways[0] is ANY_WAY:
             return tuple(way for way in more if not way.is_empty)
-        if len(ways) * len(more) > _MAX_PAIRS:
+        pairs = len(ways) * len(more)
+        self._pairs += pairs
+        if pairs > (_MAX_PAIRS if self._pairs <= _MAX_ALL_PAIRS else _FEW_PAIRS):
             return None
         found = [way for one in ways for two in more if not self.values.is_never(way := self.values.met(one, two))]
         return tuple(found) if len(found) <= max(MAX_WAYS, len(ways), len(more)) else None

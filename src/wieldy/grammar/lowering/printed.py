@@ -16,10 +16,13 @@ from wieldy.grammar.lowering.printed_kinds import numbers_schemas, texts_schema
 from wieldy.grammar.lowering.printed_objects import ObjectWriter
 from wieldy.grammar.lowering.records import ALWAYS, NEVER, Arrays, Goal, Objects, Way
 from wieldy.grammar.lowering.values import is_same
+from wieldy.grammar.lowering.vocabulary import subschemas
 
 _SMALL_CHARACTERS = 60
 """A subschema up to this size is repeated where it is used."""
-_MAX_GOALS = 20_000
+_MAX_GOALS = 2_000
+_MAX_GOALS_EACH = 4
+"""Different sets of subschemas that hold somewhere: so many, and so many for each subschema."""
 _FREE: tuple[JsonObject, ...] = tuple(
     {"type": name} for name in ("null", "boolean", "number", "string", "array", "object")
 )
@@ -56,12 +59,13 @@ class Printer:
 
     def _collect(self, root: Goal) -> None:
         waiting = [root]
+        most = _MAX_GOALS + _MAX_GOALS_EACH * sum(1 for _ in subschemas(self._meaning.document))
         while waiting:
             goal = waiting.pop()
             self._uses[goal] += 1
             if not goal or goal in self._ways:
                 continue
-            if len(self._ways) > _MAX_GOALS:
+            if len(self._ways) > most:
                 raise TooLargeError
             self._ways[goal] = self._meaning.ways(goal)
             waiting += [inner for way in self._ways[goal] for inner in _inside(way)]

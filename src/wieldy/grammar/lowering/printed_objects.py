@@ -121,7 +121,7 @@ class ObjectWriter:
             regions.append(Region(other(taken), rest, ((), "")))
         patterns: JsonObject = {}
         for region in regions:
-            names = self._names(region, objects, named)
+            names = self._names(region, named)
             if region.goal is NEVER or is_empty(names):
                 continue
             written = "" if names == ANYTHING else pattern(names)
@@ -136,15 +136,14 @@ class ObjectWriter:
             else {"additionalProperties": False}
         )
 
-    def _names(self, region: Region, objects: Objects, named: list[str]) -> Language:
-        """A region's names, without the named members that are something else."""
-        asked = set(region.goal or ())
-        inside = [name for name in named if contains(region.names, name)]
-        others = [name for name in inside if (goal := objects.member(name)) is not None and not asked <= set(goal)]
-        free = both(region.names, other(either(map(literal, inside)))) if inside else region.names
-        if is_empty(free):
-            return free
-        return both(region.names, other(either(map(literal, others)))) if others else region.names
+    def _names(self, region: Region, named: list[str]) -> Language:
+        """A region's names but for those of named members; if anything fits them, it matters only whether any are left.
+
+        Engines have what fits a member and what fits its name hold at once, and cannot do that with all schemas.
+        """
+        inside = [literal(name) for name in named if contains(region.names, name)]
+        free = both(region.names, other(either(inside))) if inside else region.names
+        return region.names if region.goal == ALWAYS and not is_empty(free) else free
 
 
 def _at_least(objects: Objects, optional: list[str], least: int, *, is_open: bool) -> Iterator[Objects]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from wieldy.core.calls import ToolDefinition
 from wieldy.grammar.enforcement import Enforcement
@@ -15,4 +14,8 @@ def enforcement_of(tools: Iterable[ToolDefinition]) -> list[Enforcement]:
 
     Chat formats that write arguments as raw text enforce less: `ChatFormat.grammar(tools).enforcement` says what.
     """
-    return [replace(entry, schema=tool.name) for tool in tools for entry in lowered(tool.input_schema).enforcement]
+    return [
+        Enforcement(pointer=entry.pointer, keyword=entry.keyword, by=entry.by, reason=entry.reason, schema=tool.name)
+        for tool in tools
+        for entry in lowered(tool.input_schema).enforcement
+    ]

@@ -104,17 +104,18 @@ def _plain(language: Language) -> Language | None:
     return None if edges is None else _without_states(edges)
 
 
-_Edges = dict[tuple[int, int], Language]
+_Edges = dict[tuple[int, int], tuple[Language, int]]
+"""What leads from a state to another, and how many characters it takes to write, at most."""
 _START, _END = -1, -2
 
 
 def _automaton(language: Language) -> _Edges | None:
     numbers = {language: 0}
     waiting = [language]
-    edges: _Edges = {(_START, 0): EMPTY_TEXT}
+    edges: _Edges = {(_START, 0): (EMPTY_TEXT, 0)}
     for state in waiting:
         if has_empty_text(state):
-            edges[numbers[state], _END] = EMPTY_TEXT
+            edges[numbers[state], _END] = (EMPTY_TEXT, 0)
         for ranges in first_characters(state):
             following = after(state, ranges[0][0])
             if following == NOTHING:
@@ -122,27 +123,33 @@ def _automaton(language: Language) -> _Edges | None:
             if following not in numbers:
                 numbers[following] = len(numbers)
                 waiting.append(following)
-            edge = (numbers[state], numbers[following])
-            edges[edge] = either((edges.get(edge, NOTHING), One(ranges)))
+            _add(edges, (numbers[state], numbers[following]), One(ranges), 4 * len(ranges) + 2)
         if len(numbers) > _MAX_STATES:
             return None
     return edges
 
 
-def _without_states(edges: _Edges) -> Language:
+def _add(edges: _Edges, edge: tuple[int, int], language: Language, size: int) -> None:
+    before, known = edges.get(edge, (NOTHING, 0))
+    edges[edge] = either((before, language)), known + size + 1
+
+
+def _without_states(edges: _Edges) -> Language | None:
     """What leads from the start to the end, every state between them removed: the least connected first."""
     states = {state for edge in edges for state in edge} - {_START, _END}
     while states:
         state = min(states, key=lambda one: (_degree(edges, one), one))
         states.remove(state)
-        loop = times(edges.pop((state, state), NOTHING), 0, None)
+        loop, loop_size = edges.pop((state, state), (NOTHING, 0))
         into = {source: edges.pop((source, target)) for source, target in list(edges) if target == state}
         out = {target: edges.pop((source, target)) for source, target in list(edges) if source == state}
-        for source, before in into.items():
-            for target, behind in out.items():
-                way = row(before, loop, behind)
-                edges[source, target] = either((edges.get((source, target), NOTHING), way))
-    return edges.get((_START, _END), NOTHING)
+        for source, (before, size_before) in into.items():
+            for target, (behind, size_behind) in out.items():
+                size = size_before + loop_size + size_behind + 8
+                if size > 2 * _MAX_CHARACTERS:
+                    return None
+                _add(edges, (source, target), row(before, times(loop, 0, None), behind), size)
+    return edges.get((_START, _END), (NOTHING, 0))[0]
 
 
 def _degree(edges: _Edges, state: int) -> int:
