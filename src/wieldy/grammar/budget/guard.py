@@ -22,6 +22,8 @@ from wieldy.grammar.tokenizer import Tokenizer
 
 MAX_REPEATED_BYTES = 400
 """A text that repeats itself for longer is led to the end of the value in which it does."""
+_MAX_UNREAD = 32
+"""After so many tokens the network is told of them, so that it never has to catch up with much."""
 RESERVED_TOKENS = 32
 """Up to so many tokens are kept for each string that is still to come, while another one is written."""
 
@@ -287,7 +289,8 @@ class Guard:
         """The step with what follows from it: how much is kept for later, and whether the text must be closed."""
         least = self._max_repeated_bytes
         repeated = 0 if least is None else repeated_bytes(step.end, least)
-        if not (step.free_texts or step.closing is not None or repeated or not step.unread):
+        is_read = step.free_texts or step.closing is not None or repeated or len(step.unread) > _MAX_UNREAD
+        if step.unread and not is_read:
             return step
         standing = step.standing
         for unread in step.unread:

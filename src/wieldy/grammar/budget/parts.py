@@ -175,11 +175,12 @@ NICE = b"a0An1 "
 class Character(Leaf):
     """One character of a class, as a choice of byte sequences; or what is left of it after its first bytes."""
 
-    __slots__ = ("_sequences",)
+    __slots__ = ("_sequences", "_spelling")
 
     def __init__(self, sequences: Sequences) -> None:
         super().__init__(min(map(len, sequences), default=IMPOSSIBLE))
         self._sequences = sequences
+        self._spelling = _readable([sequence for sequence in sequences if len(sequence) == self.cost])
 
     @property
     @override
@@ -194,11 +195,7 @@ class Character(Leaf):
     @property
     @override
     def spelling(self) -> bytes:
-        shortest = [sequence for sequence in self._sequences if len(sequence) == self.cost]
-        for byte in NICE:
-            if self.cost == 1 and any(low <= byte <= high for ((low, high),) in shortest):
-                return bytes([byte])
-        return bytes(low for low, _ in shortest[0])
+        return self._spelling
 
     @property
     @override
@@ -220,6 +217,15 @@ class Character(Leaf):
             return None
         # No sequence is the beginning of another one: either all of them end here or none does.
         return character(rests) if rests[0] else EMPTY
+
+
+def _readable(shortest: Sequence[tuple[Range, ...]]) -> bytes:
+    """One of the sequences, spelled with a byte that is nice to read if there is such a one."""
+    singles = [sequence[0] for sequence in shortest if len(sequence) == 1]
+    for byte in NICE:
+        if any(low <= byte <= high for low, high in singles):
+            return bytes([byte])
+    return bytes(low for low, _ in shortest[0]) if shortest else b""
 
 
 @lru_cache(maxsize=4096)
@@ -414,6 +420,8 @@ def spelled(part: Part) -> list[Piece]:
                 waiting += reversed(parts)
             case Choice(cheapest=cheapest) if cheapest is not None:
                 waiting.append(cheapest)
+            case Repetition(part=Leaf() as leaf, least=least):
+                pieces.append(leaf.spelling * least)
             case Repetition(part=inner, least=least):
                 waiting += [inner] * least
             case FreeText(part=inner):

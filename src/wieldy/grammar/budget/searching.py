@@ -19,7 +19,8 @@ _MAX_PROPOSALS = 200
 """Proposals after which nothing is said to complete the text."""
 _MAX_PLACES = 60
 _MAX_BEGINNINGS = 60
-"""How far the search for fewer tokens goes: places in the text, and beginnings of tokens at each."""
+_MAX_CUT_TOKENS = 10_000
+"""How far the search for fewer tokens goes: places in the text, beginnings of tokens at each, and tokens in all."""
 
 
 class Completions:
@@ -55,7 +56,7 @@ class Completions:
             return None
         known: dict[Hashable, int] = {start.place: 0}
         waiting: list[tuple[int, int, tuple[int, ...], Standing]] = [(len(best), 0, (), start)]
-        for count in range(_MAX_PLACES):
+        for count in range(min(_MAX_PLACES, _MAX_CUT_TOKENS // (len(best) + 1))):
             if not waiting:
                 break
             least, _, written, standing = heappop(waiting)
