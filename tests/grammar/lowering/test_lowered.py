@@ -296,7 +296,7 @@ def test_names_that_no_small_expression_tells_from_others_are_left_and_not_worke
         "properties": {"host": {"type": "string"}},
         "patternProperties": {verbs: {"minimum": 1}},
     }
-    assert left(schema) == ["# patternProperties"]
+    assert "# patternProperties" in left(schema)
     assert accepts(lowered(schema).schema, '{"host":"x","GET a":0}')
 
 
