@@ -120,3 +120,10 @@ def test_recursive_schemas_have_a_short_example() -> None:
     }
     shown = example(CompiledSchema({"$defs": {"Tree": tree}, "$ref": "#/$defs/Tree"}))
     assert len(str(shown)) < 150
+
+
+@pytest.mark.parametrize("pattern", ["\\p{L}+", "(?<name>a)", "[\\p{N}]"])
+def test_an_expression_that_python_cannot_read_is_no_error(pattern: str) -> None:
+    schema = CompiledSchema({"type": "string", "pattern": pattern})
+    found = example(schema)
+    assert found is None or schema.accepts(found)

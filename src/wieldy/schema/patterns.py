@@ -7,6 +7,7 @@ caller checks the text against the schema. Not a generator of all matches.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -29,7 +30,7 @@ def text_matching(pattern: str) -> Iterator[str]:
     # The parser is Python's own and knows all its syntax, but has no public name; without it there is no example.
     try:
         tree: Any = importlib.import_module("re._parser").parse(pattern)
-    except (ImportError, ValueError, RecursionError, OverflowError):
+    except (ImportError, re.error, ValueError, RecursionError, OverflowError):
         return
     for optional in (1, 0):
         try:
