@@ -15,7 +15,7 @@ from pydantic import BaseModel, field_validator
 
 from wieldy import Agent, Incomplete, Limits, ToolError
 from wieldy.core.calls import ToolCall, ToolChoice, ToolDefinition, ToolResult
-from wieldy.core.errors import BudgetError, ProviderError
+from wieldy.core.errors import BudgetError, ProviderError, UsageError
 from wieldy.core.events import TextDelta
 from wieldy.core.history import check_history
 from wieldy.core.messages import Message
@@ -240,12 +240,68 @@ async def test_names_of_arguments_may_be_in_any_script() -> None:
         {"type": "object", "properties": {"city": {"$ref": "https://example.com/city"}}},
         {"type": "object", "properties": {"city": {"type": "string", "pattern": "^(?=R)"}}, "required": ["city"]},
         {"type": "object", "properties": {"city": {"type": "bogus"}}},
+        {"type": ["object", "null"], "properties": {"city": {"type": "string"}}},
+        {"anyOf": [{"type": "string"}, {"type": "object"}]},
     ],
 )
 async def test_whatever_a_tools_schema_is_a_call_has_an_object_of_arguments(schema: dict[str, Any]) -> None:
     model = ScriptedGuidedModel(weighed=[table(odd=-0.1, answer=-9.0)], written=[IN_ROME + END])
     tool = defined("odd", input_schema=schema)
     assert await outcome(model, asked(tools=[tool])) == ("odd", {"city": "Rome"})
+    for nothing in ("null", '"Rome"'):
+        with pytest.raises(UsageError, match="of which the constraint allows only ''"):
+            await outcome(ScriptedGuidedModel(written=[nothing + END]), asked(tools=[tool], choice="required"))
+
+
+async def test_a_long_text_is_no_shorter_in_a_call() -> None:
+    letter = " ".join(f"word{number}" for number in range(200))
+    model = ScriptedGuidedModel(written=['{"query": "' + letter + '"}' + END])
+    assert await outcome(model, asked(tools=[SEARCH], choice="required")) == ("search", {"query": letter})
+
+
+# What the mask does not enforce
+
+TAGS = defined("tag", {"tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}})
+TWICE, ONCE = ('{"tags": ["Rome", "Rome"]}', '{"tags": ["Rome", "warm"]}')
+
+
+async def test_arguments_that_the_validator_refuses_are_written_again_below_the_error() -> None:
+    with ScriptedGuidedModel(weighed=[table(tag=-0.1, answer=-9.0)], written=[TWICE + END, ONCE + END]) as model:
+        reply = await reply_to(model, asked(tools=[TAGS]))
+    (call,) = reply.message.calls
+    assert isinstance(call, ToolCall)
+    assert call.arguments == {"tags": ["Rome", "warm"]}
+    assert reply.usage.requests == 3
+    first, second = (question.prompt for question in model.questions if question.grammar)
+    assert second.startswith(first + TWICE + END + "Error: The arguments of `tag` do not fit:\n- `tags`: ")
+    assert second.endswith("\n>>> tag(")
+
+
+async def test_arguments_that_the_validator_refuses_twice_are_a_call_only_on_demand() -> None:
+    weighed = [table(tag=-0.1, answer=-9.0)]
+    answers = ScriptedGuidedModel(weighed=weighed, written=[TWICE + END, TWICE + END, "No tags."])
+    assert await outcome(answers, asked(tools=[TAGS])) == "No tags."
+    demanded = ScriptedGuidedModel(written=[TWICE + END, TWICE + END])
+    assert await outcome(demanded, asked(tools=[TAGS], choice="required")) == ("tag", {"tags": ["Rome", "Rome"]})
+
+
+async def test_another_tool_is_called_instead_of_one_whose_arguments_are_refused() -> None:
+    model = ScriptedGuidedModel(
+        weighed=[table(tag=-0.1, search=-2.0, answer=-9.0)],
+        written=[TWICE + END, TWICE + END, '{"query": "Rome"}' + END],
+    )
+    assert await outcome(model, asked(tools=[TAGS, SEARCH])) == ("search", {"query": "Rome"})
+
+
+async def test_a_schema_of_which_no_constraint_can_be_made_is_told_of_and_validated(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    never = defined("never", {"number": {"type": "integer", "minimum": 5, "maximum": 3}})
+    words = '{"number": 4}' + END
+    model = ScriptedGuidedModel(weighed=[table(never=-0.1, answer=-9.0)], written=[words, words, "It cannot be."])
+    assert await outcome(model, asked(tools=[never])) == "It cannot be."
+    assert "The arguments of 'never' are only validated" in caplog.text
+    assert "no value fits it" in caplog.text
 
 
 # What is demanded
@@ -297,14 +353,16 @@ async def test_a_call_that_the_budget_closed_is_made_only_on_demand_and_says_wha
     demanded = ClosedByBudget(written=words)
     reply = await reply_to(demanded, asked(choice="required"))
     assert reply.message.calls == (ToolCall(id="g0", name="weather", arguments={"city": "Rome"}, forced=("/city",)),)
+    assert reply.finish == "closed_by_budget"
 
 
 class NoRoom(ScriptedGuidedModel):
-    """The budget is too small for any call."""
+    """The budget is too small for any call; the shortest is as long as the name of its tool."""
 
     async def write(self, prompt: str, **options: Any) -> AsyncGenerator[str | Completion]:
         if options.get("grammar") is not None:
-            raise BudgetError("Too small.", minimum=9, budget=options["max_tokens"])
+            name = prompt.rpartition(" ")[2].removesuffix("(")
+            raise BudgetError("Too small.", minimum=len(name), budget=options["max_tokens"])
         async for event in super().write(prompt, **options):
             yield event
 
@@ -312,6 +370,16 @@ class NoRoom(ScriptedGuidedModel):
 async def test_where_no_call_fits_into_the_budget_the_question_is_answered() -> None:
     model = NoRoom(weighed=[table(weather=-0.1, answer=-9.0)], written=["It is warm."])
     assert await outcome(model, asked()) == "It is warm."
+
+
+@pytest.mark.parametrize("tools", [[WEATHER, SEARCH], [SEARCH, WEATHER]])
+async def test_where_no_call_fits_into_the_budget_and_one_is_demanded_the_least_that_it_takes_is_said(
+    tools: list[ToolDefinition],
+) -> None:
+    model = NoRoom(weighed=[table(weather=-0.1, search=-0.2)])
+    with pytest.raises(BudgetError) as caught:
+        await reply_to(model, asked(tools=tools, choice="required", limit=5))
+    assert caught.value.minimum == len("search")
 
 
 # What it costs
@@ -518,7 +586,7 @@ def test_a_number_beyond_all_bounds_ends_no_run() -> None:
         return number * 2
 
     with ScriptedGuidedModel(
-        weighed=[table(double=-0.1, answer=-9.0), table(double=-9.0, answer=-0.1)],
-        written=['{"number": 1e999}' + END, "Too large."],
+        weighed=[table(double=-0.1, answer=-9.0)],
+        written=['{"number": 1e999}' + END, '{"number": 1e999}' + END, "Too large."],
     ) as model:
         assert Agent(model, [double]).run_sync("Double 1e999").text == "Too large."

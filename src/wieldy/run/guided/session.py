@@ -190,6 +190,10 @@ class Session:
         lines = [f"{PROMPT} {step.line}\n{step.output}\n" for step in self.steps]
         return f"```\n# Request: {_one_line(self.request)}\n{''.join(lines)}{PROMPT}"
 
+    def refused(self, name: str, arguments: str, error: str) -> str:
+        """How the transcript goes on with a call that was refused before it was made, up to where the next begins."""
+        return f"{opening(name)}{arguments}{CALL_END}Error: {quoted(error)}\n{PROMPT}"
+
     @property
     def question(self) -> list[Message]:
         """What the model reads before it writes its answer."""
@@ -218,6 +222,11 @@ class Session:
             isinstance(step.call, ToolCall) and (step.call.name, canonical_json(step.call.arguments)) == wanted
             for step in self.steps
         )
+
+
+def opening(name: str) -> str:
+    """How a call of the tool goes on from the prompt, up to its arguments."""
+    return f" {name}("
 
 
 def _steps(messages: Sequence[Message]) -> list[Step]:
