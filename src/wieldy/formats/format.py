@@ -18,7 +18,7 @@ from wieldy.formats.reading.tool_index import ToolIndex, ToolLike
 from wieldy.formats.turns.turns import ReplyPlace, Turns
 from wieldy.formats.values.expected import is_same
 from wieldy.formats.wires.reply import CallsInReasoning, Choice, ReadOptions, ReplyParts, WireLike
-from wieldy.grammar import Grammar
+from wieldy.grammar import Grammar, Tokenizer
 from wieldy.grammar.shape import Rules, Shape
 from wieldy.schema.repair import RepairLevel
 
@@ -194,6 +194,7 @@ class ChatFormat:
         at_most: int | None = None,
         prompt: str | None = None,
         special_tokens: Mapping[str, int] | None = None,
+        tokenizer: Tokenizer | None = None,
         answer: Shape | None = None,
         has_text: bool = True,
     ) -> Grammar:
@@ -205,6 +206,8 @@ class ChatFormat:
             at_most: How many calls; None for as many as the wire carries.
             prompt: What the model was given, or its end.
             special_tokens: Special tokens of the vocabulary that stand in marks, with their ids.
+            tokenizer: The vocabulary, where it is known: its special tokens are used, and the grammar is compiled for
+                it at once.
             answer: What the text of a reply without calls must be; None for any text.
             has_text: Whether there may be text beside calls.
 
@@ -224,7 +227,10 @@ class ChatFormat:
             answer=answer,
             has_text=has_text,
         )
-        grammar = compiled(rules, special_tokens=special_tokens)
+        if tokenizer is not None and special_tokens is None:
+            known = tokenizer.special_tokens
+            special_tokens = {token: known[token] for token in self.special_tokens_of(known)}
+        grammar = compiled(rules, special_tokens=special_tokens, tokenizer=tokenizer)
         return replace(grammar, enforcement=tuple(enforced(offered.definitions, schemas_in(rules))))
 
     def rules(

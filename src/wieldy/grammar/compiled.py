@@ -6,8 +6,10 @@ understand is silently not enforced by llama.cpp, so every `Grammar` has been co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject, canonical_json
@@ -17,7 +19,9 @@ from wieldy.grammar.lowering import Lowered, lowered, taken_by
 from wieldy.grammar.naming import parts
 from wieldy.grammar.notation.lark import to_lark
 from wieldy.grammar.shape import Exact, InOrder, Json, Rules
+from wieldy.grammar.tokenizer import Tokenizer
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_MESSAGE = 500
 """Characters of an engine's message that are passed on: it quotes the line at fault, and that may be a megabyte."""
 
@@ -68,13 +72,16 @@ class Grammar:
         return f"%llguidance {{}}\n{self.lark}"
 
 
-def compiled(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) -> Grammar:
+def compiled(
+    rules: Rules, *, special_tokens: Mapping[str, int] | None = None, tokenizer: Tokenizer | None = None
+) -> Grammar:
     """A constraint that allows every text of the rules.
 
     Args:
         rules: What may be written.
         special_tokens: The vocabulary's special tokens by their text: where a shape has one of them and says that it
             may be a token, only the token is allowed.
+        tokenizer: The vocabulary, where it is known: then the grammar is compiled for it at once, and not twice.
 
     Raises:
         GrammarError: A name has no shape, or the engine refuses the grammar.
@@ -84,11 +91,11 @@ def compiled(rules: Rules, *, special_tokens: Mapping[str, int] | None = None) -
     schemas = {source: lowered(schema) for source, schema in sources.items()}
     text = to_lark(rules, special_tokens=tokens)
     try:
-        grammar = compiled_text(text)
+        grammar = compiled_text(text, tokenizer)
     except GrammarError:
         schemas = {source: _taken(schema) for source, schema in sources.items()}
         text = to_lark(rules, special_tokens=tokens, lower=lambda schema: schemas[canonical_json(schema)].schema)
-        grammar = compiled_text(text)
+        grammar = compiled_text(text, tokenizer)
     return replace(
         grammar,
         rules=rules,
@@ -129,15 +136,23 @@ def _taken(schema: JsonObject) -> Lowered:
     return taken_by(is_taken, schema)
 
 
-def compiled_text(text: str) -> Grammar:
+def compiled_text(text: str, tokenizer: Tokenizer | None = None) -> Grammar:
     """A constraint from its text in the engine's dialect.
 
     Raises:
         GrammarError: The engine refuses it.
     """
-    if any("\ud800" <= character <= "\udfff" for character in text):
+    if _SURROGATE.search(text):
         raise GrammarError("The constraint holds half of a surrogate pair, which is no text: leave it out.")
-    is_error, messages = llguidance().LLMatcher.validate_grammar_with_warnings(text)
-    if is_error:
-        raise GrammarError(f"The constraint cannot be compiled: {messages[0][:_MAX_MESSAGE]}")
+    refusal = _refusal(text) if tokenizer is None else tokenizer.started(text).get_error()
+    if refusal:
+        said = refusal.partition("\n<state>")[0]
+        raise GrammarError(f"The constraint cannot be compiled: {said[:_MAX_MESSAGE]}")
     return Grammar(lark=text)
+
+
+@lru_cache(maxsize=200)
+def _refusal(text: str) -> str:
+    """Why the engine refuses the grammar; empty if it does not."""
+    is_error, messages = llguidance().LLMatcher.validate_grammar_with_warnings(text)
+    return messages[0] if is_error else ""

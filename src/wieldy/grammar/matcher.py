@@ -8,8 +8,8 @@ with which the model itself would spell it, though others are accepted as well. 
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
+from ctypes import addressof, c_char
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -65,9 +65,9 @@ class Matcher:
 
     def fill_mask(self) -> TokenMask:
         """The tokens that may come next."""
-        words = bytearray(_width_bytes(self._tokenizer))
-        self._fill(memoryview(words))
-        return TokenMask(bytes(memoryview(words)[: -(-len(self._tokenizer) // 32) * 4]))
+        words = memoryview(bytearray(self._tokenizer.mask_bytes))
+        self._fill(words)
+        return TokenMask(bytes(words[: -(-len(self._tokenizer) // 32) * 4]))
 
     def fill_mask_into(self, row: Buffer) -> None:
         """The row says which tokens may come next: one bit a token, least significant bit first.
@@ -79,14 +79,19 @@ class Matcher:
         Raises:
             UsageError: The row cannot be written to as a whole.
         """
-        view, width = _words(row), _width_bytes(self._tokenizer)
-        if len(view) >= width:
-            self._fill(view[:width])
-            view[width:] = bytes(len(view) - width)
+        view, width = memoryview(row), self._tokenizer.mask_bytes
+        size = view.nbytes
+        if size == width and view.c_contiguous and not view.readonly:
+            self._fill(view)  # as nearly always; whatever is done here is done for every token
+            return
+        words = _words(view)
+        if size > width:
+            self._fill(words[:width])
+            words[width:] = bytes(size - width)
         else:
-            words = bytearray(width)
-            self._fill(memoryview(words))
-            view[:] = memoryview(words)[: len(view)]
+            wider = memoryview(bytearray(width))
+            self._fill(wider)
+            words[:] = wider[:size]
 
     @property
     def forced_tokens(self) -> list[int]:
@@ -132,7 +137,7 @@ class Matcher:
         """
         if not matchers:
             return
-        tokenizer, width = matchers[0]._tokenizer, _width_bytes(matchers[0]._tokenizer)
+        tokenizer, width = matchers[0]._tokenizer, matchers[0]._tokenizer.mask_bytes
         view = memoryview(out)
         if view.ndim != 2 or view.shape is None or view.shape[0] < len(matchers):
             raise UsageError(f"Expected a row for each of {len(matchers)} matchers, found the shape {view.shape}.")
@@ -144,11 +149,12 @@ class Matcher:
         row_bytes = len(rows) // view.shape[0]
         running = [(matcher._engine, index) for index, matcher in enumerate(matchers) if not matcher._ends]
         if running:
-            _executor().unsafe_compute_mask_ptr(running, _address(words), width, len(matchers))
+            _executor().unsafe_compute_mask_ptr(running, addressof(c_char.from_buffer(words)), width, len(matchers))
         for index, matcher in enumerate(matchers):
             matcher._check()
             filled = words[index * width : (index + 1) * width]
-            matcher._finish(filled)
+            if matcher._ends or matcher.is_accepting:
+                matcher._with_ends(filled)
             row = rows[index * row_bytes : (index + 1) * row_bytes]
             common = min(width, row_bytes)
             row[:common] = filled[:common]
@@ -162,6 +168,8 @@ class Matcher:
         Raises:
             GrammarError: The engine gave up, because the grammar is more than its limits allow.
         """
+        if not self._ends and 0 <= token < self._tokenizer.complete_token and self._engine.try_consume_tokens([token]):
+            return True
         return self.accept_tokens([token]) == 1
 
     def accept_tokens(self, tokens: Sequence[int]) -> int:
@@ -212,20 +220,22 @@ class Matcher:
 
     def _fill(self, view: memoryview) -> None:
         """Fills exactly the words that the engine has."""
+        engine = self._engine
         if not self._ends:
-            self._engine.unsafe_compute_mask_ptr(_address(view), len(view))
-            self._check()
-        self._finish(view)
+            engine.unsafe_compute_mask_ptr(addressof(c_char.from_buffer(view)), view.nbytes)
+            if engine.is_error():
+                self._check()
+        if self._ends or engine.is_accepting():
+            self._with_ends(view.cast("B"))
 
-    def _finish(self, view: memoryview) -> None:
-        """Says which end tokens are allowed where the engine only said that the text may be complete."""
+    def _with_ends(self, words: memoryview) -> None:
+        """Says which end tokens are allowed where the engine says that the text may be complete."""
         if self._ends:
-            view[:] = bytes(len(view))
+            words[:] = bytes(len(words))
         complete = self._tokenizer.complete_token
-        if self._ends or view[complete >> 3] >> (complete & 7) & 1:
-            view[complete >> 3] &= ~(1 << (complete & 7)) & 0xFF
-            for end in self._tokenizer.end_tokens:
-                view[end >> 3] |= 1 << (end & 7)
+        words[complete >> 3] &= ~(1 << (complete & 7))
+        for end in self._tokenizer.end_tokens:
+            words[end >> 3] |= 1 << (end & 7)
 
     def _known(self, tokens: Sequence[int]) -> int:
         """How many of the first tokens the vocabulary has: of another one the engine would not recover."""
@@ -251,20 +261,11 @@ def _executor() -> Any:
     return llguidance().LLExecutor()
 
 
-def _width_bytes(tokenizer: Tokenizer) -> int:
-    """The size of a mask as the engine writes it: the vocabulary and the token that it has besides."""
-    return -(-(len(tokenizer) + 1) // 32) * 4
-
-
 def _words(row: Buffer) -> memoryview:
     view = memoryview(row)
     if view.readonly or not view.c_contiguous or view.nbytes % 4:
         raise UsageError("Expected a row of whole 32-bit words, one behind the other, that can be written to.")
     return view.cast("B")
-
-
-def _address(view: memoryview) -> int:
-    return ctypes.addressof(ctypes.c_char.from_buffer(view))
 
 
 def _first_line(said: str) -> str:

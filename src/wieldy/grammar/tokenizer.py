@@ -61,6 +61,8 @@ class Tokenizer:
         self.special_tokens: Mapping[str, int] = MappingProxyType(named)
         self.special_ids = frozenset(named.values())
         self.complete_token = len(self.tokens)
+        self.mask_bytes = -(-(len(self.tokens) + 1) // 32) * 4
+        """The size of a mask as the engine writes it, with the token that only it knows."""
         self.engine: Any = engine or _engine_of(self.tokens, self.special_ids, tokenize)
         self.started: Callable[[str], Any] = lru_cache(maxsize=_KEPT_STARTS)(self._start)
         """The engine's matcher at the beginning of a grammar's text, compiled once: copy it before use."""

@@ -86,7 +86,10 @@ def in_order(first: Pieces, second: Pieces) -> Pieces:
     Raises:
         NotTheSameError: They share stops.
     """
-    if not first.stops.isdisjoint(second.stops):
+    if not first.into and not second.into:  # patterns alone, which is what most literals are
+        is_possible = first.through is not None and second.through is not None
+        return Pieces(through=joined(first.through or "", second.through or "") if is_possible else None)
+    if first.into and second.into and not first.stops.isdisjoint(second.stops):
         raise NotTheSameError
     into, out = dict(first.into), dict(second.out)
     if first.through is not None:
