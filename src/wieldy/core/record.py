@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import Field, make_dataclass
 from functools import cache
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import asdict
@@ -43,13 +43,16 @@ class Record(Struct, frozen=True, kw_only=True):
         """For pydantic: a tool may take or return records as it may dataclasses."""
         twin = _dataclass_of(cls)
         schema = handler.generate_schema(twin)
+
+        def to_record(given: object) -> Self:
+            return cls(**vars(given))
+
+        def to_dataclass(record: Record) -> object:
+            return twin(**asdict(record))
+
         return {
             "type": "function-after",
-            "function": {"type": "no-info", "function": lambda given: cls(**vars(given))},
+            "function": {"type": "no-info", "function": to_record},
             "schema": schema,
-            "serialization": {
-                "type": "function-plain",
-                "function": lambda record: twin(**asdict(record)),
-                "return_schema": schema,
-            },
+            "serialization": {"type": "function-plain", "function": to_dataclass, "return_schema": schema},
         }
