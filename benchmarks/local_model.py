@@ -1,11 +1,10 @@
 """How well and how fast the embedded model uses tools: everyday requests, and samples of BFCL.
 
-    python benchmarks/local_model.py everyday            guided beside the naive loop, on twenty requests
-    python benchmarks/local_model.py everyday --tuning   the requests on which the strategy was tuned
-    python benchmarks/local_model.py bfcl                 the first 60 simple, 40 multiple, 40 irrelevance
-
-BFCL's data comes out of the `bfcl_eval` wheel, fetched by pip and read as data. Its rules for comparing values (case,
-spaces and punctuation of strings do not matter, several values are right) are written anew here.
+python benchmarks/local_model.py everyday            guided beside the naive loop, on twenty requests
+python benchmarks/local_model.py everyday --tuning   the requests on which the strategy was tuned
+python benchmarks/local_model.py table                free, constrained and guided on the first of BFCL's simple,
+multiple and irrelevance: --sample 60 40 20
+python benchmarks/local_model.py bfcl                 whether to call at all: the curve of the guided strategy
 """
 
 from __future__ import annotations
@@ -15,66 +14,28 @@ import importlib.util
 import json
 import re
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
-import zipfile
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import anyio
 
-from wieldy import Agent, Limits, Message, ToolCall, ToolDefinition
+from local_models.bfcl import bfcl_data, has_right_name, is_right, request_of
+from local_models.free import Naive
+from local_models.table import SIZES, models_here, run_table, written
+from wieldy import Agent, Limits
 from wieldy.connect.models.local import LocalModel
-from wieldy.core.calls import ToolChoice
-from wieldy.core.ports import ModelEvent, ModelReply, ModelRequest
+from wieldy.core.calls import AnyCall
+from wieldy.core.ports import ModelReply
 from wieldy.run.guided import Guided
 from wieldy.run.guided.strategy import CALL_MARGIN
 
 HERE = Path(__file__).parent
-BFCL = "bfcl_eval==2026.3.23"
 
 # Everyday requests
-
-
-class Naive:
-    """The usual loop around a small model: its own template, free text, and a lenient look for JSON that is a call."""
-
-    def __init__(self, model: LocalModel) -> None:
-        self._model = model
-        self.name = f"naive {model.name}"
-
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """The model's reply, with calls made of what looks like one."""
-        async for event in self._model.stream(request):
-            if isinstance(event, ModelReply) and not event.message.calls and request.tool_choice.mode != "none":
-                calls = [
-                    ToolCall(id=f"n{index}", name=name, arguments=arguments)
-                    for index, (name, arguments) in enumerate(json_calls(event.message.text))
-                ]
-                message = Message.assistant("" if calls else event.message.text, calls)
-                yield ModelReply(message=message, usage=event.usage, finish=event.finish)
-            else:
-                yield event
-
-
-def json_calls(text: str) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Every JSON object in a text that has a name and arguments."""
-    decoder, position = json.JSONDecoder(), text.find("{")
-    while position >= 0:
-        try:
-            found, end = decoder.raw_decode(text, position)
-        except ValueError:
-            end = position + 1
-        else:
-            if isinstance(found, dict) and isinstance(found.get("name"), str):
-                arguments = found.get("arguments", found.get("parameters", {}))
-                if isinstance(arguments, dict):
-                    yield found["name"], arguments
-        position = text.find("{", end)
 
 
 def everyday_tools() -> ModuleType:
@@ -144,88 +105,10 @@ def run_everyday(model: LocalModel, file: Path, only: str | None) -> None:
 # BFCL
 
 
-def bfcl_data() -> dict[str, list[dict[str, Any]]]:
-    """Items by category, each with its right answers where there are any."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, BFCL]
-        subprocess.run(command, check=True)
-        with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as wheel:
-
-            def lines(name: str) -> list[dict[str, Any]]:
-                return [json.loads(line) for line in wheel.read(f"bfcl_eval/data/{name}").decode().splitlines()]
-
-            data = {}
-            for category, file in (("simple", "simple_python"), ("multiple", "multiple")):
-                answers = {item["id"]: item["ground_truth"] for item in lines(f"possible_answer/BFCL_v4_{file}.json")}
-                items = lines(f"BFCL_v4_{file}.json")
-                data[category] = [{**item, "right": answers[item["id"]]} for item in items]
-            data["irrelevance"] = lines("BFCL_v4_irrelevance.json")
-    return data
-
-
-TYPES = {"dict": "object", "float": "number", "tuple": "array", "any": None}
-
-
-def json_schema_of(part: Any) -> Any:
-    """BFCL's parameter descriptions as JSON Schema."""
-    if isinstance(part, list):
-        return [json_schema_of(one) for one in part]
-    if not isinstance(part, dict):
-        return part
-    schema = {key: json_schema_of(value) for key, value in part.items()}
-    if isinstance(part.get("type"), str):
-        kind = TYPES.get(part["type"], part["type"])
-        schema = {key: value for key, value in schema.items() if key != "type"} | ({"type": kind} if kind else {})
-    if schema.get("type") == "object" and "properties" in schema:
-        schema["additionalProperties"] = False
-    return schema
-
-
-def definition_of(function: dict[str, Any]) -> ToolDefinition:
-    return ToolDefinition(
-        name=function["name"].replace(".", "_"),
-        description=function["description"],
-        input_schema=json_schema_of(function["parameters"]),
-    )
-
-
-def is_value(found: Any, right: Any) -> bool:
-    if isinstance(found, str) and isinstance(right, str):
-        plain = [re.sub(r"[ ,./\-_*^]", "", text).casefold().replace("'", '"') for text in (found, right)]
-        return plain[0] == plain[1]
-    if isinstance(found, bool) or isinstance(right, bool):
-        return found is right
-    if isinstance(found, list) and isinstance(right, list):
-        return len(found) == len(right) and all(map(is_value, found, right))
-    if isinstance(found, dict) and isinstance(right, dict):
-        return fits(found, right)
-    return type(found) in (int, float) and type(right) in (int, float) and found == right
-
-
-def fits(arguments: dict[str, Any], right: dict[str, list[Any]]) -> bool:
-    """Whether every argument has one of its right values; "" among them means that it may be left out."""
-    if set(arguments) - set(right):
-        return False
-    return all(
-        any(is_value(arguments[name], value) for value in values) if name in arguments else "" in values
-        for name, values in right.items()
-    )
-
-
-def request_of(item: dict[str, Any], choice: str) -> ModelRequest:
-    return ModelRequest(
-        messages=[Message.user(message["content"]) for message in item["question"][0]],
-        tools=[definition_of(function) for function in item["function"]],
-        tool_choice=ToolChoice(mode=choice),  # type: ignore[arg-type]
-    )
-
-
-async def call_of(guided: Guided, item: dict[str, Any], choice: str) -> ToolCall | None:
-    calls: tuple[Any, ...] = ()
-    async for event in guided.stream(request_of(item, choice)):
-        if isinstance(event, ModelReply):
-            calls = event.message.calls
-    return calls[0] if calls else None
+async def calls_of(guided: Guided, item: dict[str, Any], choice: str) -> tuple[AnyCall, ...]:
+    *_, reply = [event async for event in guided.stream(request_of(item, choice))]
+    assert isinstance(reply, ModelReply)
+    return reply.message.calls
 
 
 async def run_bfcl(model: LocalModel, scale: float) -> None:
@@ -238,16 +121,10 @@ async def run_bfcl(model: LocalModel, scale: float) -> None:
         named = right = 0
         begun = time.process_time()
         for item in test[kind]:
-            call = await call_of(guided, item, "required")
-            ((name, arguments),) = item["right"][0].items()
-            is_named = call is not None and call.name == name.replace(".", "_")
-            is_right = call is not None and is_named and fits(call.arguments, arguments)
-            named, right = named + is_named, right + is_right
-            if not is_right:
-                print(
-                    f"    {item['id']}: {call and (call.name, call.arguments)} instead of {item['right'][0]}",
-                    flush=True,
-                )
+            calls = await calls_of(guided, item, "required")
+            named, right = named + has_right_name(calls, item), right + is_right(calls, item)
+            if not is_right(calls, item):
+                print(f"    {item['id']}: {calls} instead of {item['right'][0]}", flush=True)
         count = len(test[kind])
         cpu_s = (time.process_time() - begun) / count
         print(f"{kind}: name right {named / count:.3f}, all right {right / count:.3f} of {count}", end="")
@@ -284,13 +161,29 @@ def print_curve(leads: dict[str, dict[str, list[float]]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["everyday", "bfcl"], nargs="?", default="everyday")
-    parser.add_argument("--model", type=Path, help="a GGUF file; the embedded default if left out")
+    parser.add_argument("what", choices=["everyday", "table", "bfcl"], nargs="?", default="everyday")
+    parser.add_argument(
+        "--model",
+        type=Path,
+        action="append",
+        help="a GGUF file; the table takes several",
+    )
+    parser.add_argument(
+        "--sample", type=int, nargs=3, default=list(SIZES.values()), metavar=tuple(SIZES), help="items in the table"
+    )
+    parser.add_argument("--way", action="append", default=[], help="one of the ways in the table; may be repeated")
+    parser.add_argument("--json", type=Path, help="where the table is written to, with every call")
     parser.add_argument("--tuning", action="store_true", help="the requests on which the strategy was tuned")
     parser.add_argument("--only", choices=["guided", "naive"], help="one of the two ways")
     parser.add_argument("--scale", type=float, default=1.0, help="a part of the BFCL samples")
     options = parser.parse_args()
-    model = LocalModel(path=options.model)
+    if options.what == "table":
+        sizes = dict(zip(SIZES, options.sample, strict=True))
+        rows = anyio.run(run_table, options.model or models_here(), sizes, options.way)
+        if options.json is not None:
+            written(rows, options.json)
+        return
+    model = LocalModel(path=options.model[0] if options.model else None)
     if options.what == "bfcl":
         anyio.run(run_bfcl, model, options.scale)
     else:

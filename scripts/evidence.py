@@ -1,9 +1,10 @@
 """Measures what the project claims, and prints it as Markdown.
 
-    python scripts/evidence.py            import cost and the base install
-    python scripts/evidence.py formats    chat formats: other people's suites and templates, and speed beside peers
-    python scripts/evidence.py runtime    the runtime: its cost beside peers, and hundreds of kills
-    python scripts/evidence.py fresh      `make run` and `make test` in a new clone with an empty home (long)
+    python scripts/evidence.py              import cost and the base install
+    python scripts/evidence.py formats      chat formats: other people's suites and templates, and speed beside peers
+    python scripts/evidence.py runtime      the runtime: its cost beside peers, and hundreds of kills
+    python scripts/evidence.py constraint   free, constrained and guided calls of the models on this machine (long)
+    python scripts/evidence.py fresh        `make run` and `make test` in a new clone with an empty home (long)
 
 Several names may be given. What only the proofs need is installed into a folder of its own from the package index.
 
@@ -23,8 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main(arguments: list[str]) -> None:
-    if set(arguments) - {"formats", "runtime", "fresh"}:
-        sys.exit("usage: python scripts/evidence.py [formats] [runtime] [fresh]")
+    if set(arguments) - {"formats", "runtime", "constraint", "fresh"}:
+        sys.exit("usage: python scripts/evidence.py [formats] [runtime] [constraint] [fresh]")
     with tempfile.TemporaryDirectory(prefix="wieldy-evidence-") as folder:
         if not arguments:
             import_cost()
@@ -33,6 +34,8 @@ def main(arguments: list[str]) -> None:
             chat_formats(Path(folder))
         if "runtime" in arguments:
             runtime()
+        if "constraint" in arguments:
+            constraint()
         if "fresh" in arguments:
             fresh_machine(Path(folder))
 
@@ -69,6 +72,14 @@ def runtime() -> None:
     for script, *options in (("benchmarks/runtime.py", "--peers"), ("scripts/crash_matrix.py", "--random", "40")):
         print(f"\n## {script} {' '.join(options)}\n", flush=True)
         print(output_of([sys.executable, str(ROOT / script), *options]), flush=True)
+
+
+def constraint() -> None:
+    """How the models that are here call tools free, constrained and guided; hours on two cores."""
+    for script, *options in (("benchmarks/local_model.py", "table"),):
+        print(f"\n## {script} {' '.join(options)}\n", flush=True)
+        command = [sys.executable, str(ROOT / script), *options]
+        subprocess.run(command, stdin=subprocess.DEVNULL, check=False)  # row by row, as it takes long
 
 
 def fresh_machine(folder: Path) -> None:

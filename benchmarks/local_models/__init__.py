@@ -1,0 +1,1 @@
+"""How models on this machine are measured: samples, ways of asking, tables."""
