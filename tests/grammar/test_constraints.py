@@ -147,6 +147,7 @@ def test_what_the_mask_cannot_enforce_is_named() -> None:
     assert json_schema(SCHEMAS[0]).unenforced == ()
     grammar = json_schema({"type": "array", "items": {"type": "integer"}, "uniqueItems": True})
     assert [(entry.pointer, entry.keyword) for entry in grammar.unenforced] == [("#", "uniqueItems")]
+    assert [entry.keyword for entry in grammar.enforcement] == ["type", "items", "uniqueItems", "type"]  # no bounds
 
 
 @pytest.mark.parametrize("options", [[], [""], ["a", ""]])

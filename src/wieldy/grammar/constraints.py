@@ -10,6 +10,7 @@ from typing import Any, Literal
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject
 from wieldy.grammar.compiled import Grammar, compiled, compiled_text
+from wieldy.grammar.lowering import lowered
 from wieldy.grammar.naming import tokens_in
 from wieldy.grammar.reading.regex import whole
 from wieldy.grammar.shape import Exact, Json, OneOf, Rules
@@ -53,7 +54,12 @@ def json_schema(
         bounded = rewritten(document, lambda part: _bounded(part, max_characters, max_items))
     except RecursionError:
         raise GrammarError("The constraint cannot be compiled: its schema is nested too deeply.") from None
-    return compiled(Rules(start=Json(bounded, one_line=True)))
+    found = compiled(Rules(start=Json(bounded, one_line=True)))
+    # Whoever validates does so against the schema as it was; of the bounds it knows nothing.
+    asked = {(entry.pointer, entry.keyword) for entry in lowered(document).enforcement}
+    return replace(
+        found, enforcement=tuple(entry for entry in found.enforcement if (entry.pointer, entry.keyword) in asked)
+    )
 
 
 def regex(pattern: str | re.Pattern[str]) -> Grammar:
