@@ -28,6 +28,8 @@ class RandomWriter:
         written: What it wrote.
     """
 
+    begins_texts = False
+
     def __init__(self, seed: int, tokenizer: Tokenizer) -> None:
         self._chance = random.Random(seed)
         self._tokenizer = tokenizer

@@ -64,6 +64,8 @@ class Engine:
         ModelNotAvailableError: The binding is not installed, or it cannot load the file.
     """
 
+    begins_texts = True
+
     def __init__(self, path: Path, *, threads: int | None = None, context_tokens: int = CONTEXT_TOKENS) -> None:
         # Threads of the engine that wait by spinning slow each other to a crawl on busy cores; read when it loads.
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")

@@ -4,6 +4,7 @@
 |----------------------------|-----------------------------------------------------------------------------------|
 | `local`                    | the embedded default                                                              |
 | `local:PATH.gguf`          | a file of weights on this machine                                                 |
+| `hf:NAME_OR_PATH`          | a model of the transformers library, from the hub or a folder                     |
 | `openai:NAME`              | OpenAI, or the server at `OPENAI_BASE_URL`; the key is `OPENAI_API_KEY`           |
 | `anthropic:NAME`           | Anthropic; the key is `ANTHROPIC_API_KEY`                                         |
 | `http://HOST:PORT/v1#NAME` | any OpenAI-compatible server, without a key; `#NAME` may be left out if it serves |
@@ -22,8 +23,8 @@ from pathlib import Path
 from wieldy.core.errors import UsageError
 from wieldy.core.ports import Model
 
-_FORMS = ("local", "local:PATH.gguf", "openai:NAME", "anthropic:NAME", "http://HOST:PORT/v1#NAME")
-_KINDS = ("local", "openai", "anthropic", "http", "https")
+_FORMS = ("local", "local:PATH.gguf", "hf:NAME_OR_PATH", "openai:NAME", "anthropic:NAME", "http://HOST:PORT/v1#NAME")
+_KINDS = ("local", "hf", "openai", "anthropic", "http", "https")
 _FAMILIES = {"gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
 
 
@@ -40,6 +41,8 @@ def resolve(model: str | Model) -> Model:
     match kind.lower():
         case "local":
             return _local(rest, has_path=bool(colon))
+        case "hf" if rest.strip():
+            return _hf(rest.strip())
         case "openai" if rest.strip():
             return _openai(rest.strip())
         case "anthropic" if rest.strip():
@@ -76,6 +79,12 @@ def _weights(path_text: str) -> Path:
     if not is_file:
         raise UsageError(f"Expected a file of weights (.gguf) at {str(path.absolute())!r}, found none.")
     return path
+
+
+def _hf(source: str) -> Model:
+    from wieldy.connect.models.transformers import HfModel  # noqa: PLC0415
+
+    return HfModel(source)
 
 
 def _openai(name: str) -> Model:

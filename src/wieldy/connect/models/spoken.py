@@ -142,8 +142,9 @@ class Speech:
                 return self.template.render(request.messages, tools=tools, now=now)
             except UsageError as error:
                 _LOG.info("The chat template is not used for these messages: %s", error)
-        # What begins every text, the engine puts there itself.
-        chat = replace(manner.chat_format, turns=replace(manner.chat_format.turns, begin=""))
+        chat = manner.chat_format
+        if self.writer.begins_texts:
+            chat = replace(chat, turns=replace(chat.turns, begin=""))
         try:
             return chat.render(request.messages, tools)
         except UsageError as error:

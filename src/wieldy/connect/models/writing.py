@@ -54,6 +54,11 @@ class Writer(Protocol):
     """A loaded model."""
 
     @property
+    def begins_texts(self) -> bool:
+        """Whether it puts the token there itself with which every text begins."""
+        ...
+
+    @property
     def tokenizer(self) -> Tokenizer:
         """Its vocabulary.
 
