@@ -48,8 +48,7 @@ def check(
     prompt = region.opening if region and is_thinking else ""
     key = (choice, at_most, prompt)
     if key not in grammars:
-        marks = {mark: tokenizer.special_tokens[mark] for mark in chat.special_tokens_of(tokenizer.special_tokens)}
-        grammars[key] = chat.grammar(TOOLS, tool_choice=choice, at_most=at_most, prompt=prompt, special_tokens=marks)
+        grammars[key] = chat.grammar(TOOLS, tool_choice=choice, at_most=at_most, prompt=prompt, tokenizer=tokenizer)
     walk = Walk(grammars[key], tokenizer, hints_of(name), random.Random(seed))
     assume(walk.to_its_end())
 

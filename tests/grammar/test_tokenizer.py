@@ -284,6 +284,18 @@ def test_what_is_no_vocabulary_is_refused(make: Callable[[], Tokenizer], said: s
         make()
 
 
+def test_a_tokenizer_of_transformers_is_the_vocabulary_in_its_file(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    path = tmp_path / "tokenizer.json"
+    path.write_text(byte_level_json(), encoding="utf-8")
+    theirs = transformers.PreTrainedTokenizerFast(tokenizer_file=str(path), eos_token="<|end|>")
+
+    tokenizer = Tokenizer.of_transformers(theirs)
+
+    assert tokenizer.digest == TOKENIZERS["byte level"].digest
+    assert Tokenizer.of_transformers(theirs, end_token=["<|end|>", "<tool>"]).end_tokens == (259, 260)
+
+
 def test_an_end_token_of_any_kind_is_special() -> None:
     tokenizer = Tokenizer.of_json(byte_level_json(), end_token=["<|end|>", "extra word"])
 
