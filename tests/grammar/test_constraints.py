@@ -267,6 +267,7 @@ def accepts(grammar: Grammar, text: str) -> bool:
         (r"[A-Z]{2}\d{3}", ["AB123"], ["AB12", "ab123", "AB1234", "AB12٣"]),
         (re.compile("a.c", re.IGNORECASE | re.DOTALL), ["ABc", "a\nC"], ["ac"]),
         (re.compile("a.c"), ["a-c"], ["a\nc", "A-c"]),
+        (re.compile("(?i)a.c", re.DOTALL), ["A\nC"], ["ac"]),
         (re.compile(r"\W\D"), ["--"], ["é-", "-٣", "a-"]),
         (re.compile(r"\W\D", re.ASCII), ["--", "é-", "-٣"], ["a-"]),
     ],

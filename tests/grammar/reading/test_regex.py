@@ -122,6 +122,7 @@ def test_what_is_searched_is_what_python_finds(parts: list[tuple[bool, str, bool
         ("(?i)aB[c-e]", ["ab" + "d", "ABD"], ["abf"]),
         ("(?i:a)b", ["Ab"], ["aB"]),
         ("(?s).", ["\n", "a"], ["", "aa"]),
+        ("(?s)(?i)a.", ["A\n", "aa"], ["ba"]),
         (".", ["a", "\v"], ["\n", "\r", "\u2028"]),
         (r"\S", ["a", "é"], [" ", "\u00a0", "\ufeff"]),
         (r"\W\D\cA\u{e9}\x{41}", ["é-\x01éA"], ["a-\x01éA"]),

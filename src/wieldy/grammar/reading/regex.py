@@ -98,7 +98,7 @@ class _Reader:
     """Reads one expression, from left to right."""
 
     def __init__(self, pattern: str, *, ignores_case: bool, is_unicode: bool) -> None:
-        self._pattern, self._at = pattern, 0
+        self._pattern, self._at, self._flags_end = pattern, 0, 0
         self._ignores_case, self._is_dot_all, self._is_unicode = ignores_case, False, is_unicode
 
     def read(self) -> _Anchored:
@@ -260,10 +260,10 @@ class _Reader:
             name = next((name for start, name in _UNREADABLE.items() if said.startswith(start)), "such groups")
             raise self._error(f"{name} cannot be enforced while a text is written")
         if flags_for_the_rest is not None:
-            if self._at:
+            if self._at != self._flags_end:
                 raise self._error("flags for the rest may only stand at the beginning")
             self._set_flags(flags_for_the_rest)
-            self._at = found.end()
+            self._at = self._flags_end = found.end()
             return _plain(EMPTY)
         before = self._ignores_case, self._is_dot_all
         self._set_flags(flags or "")
