@@ -104,7 +104,9 @@ async def test_the_format_of_the_template_is_spoken(model: HfModel) -> None:
 
 
 async def test_an_answer_is_what_it_must_be(model: HfModel) -> None:
-    _, chosen = await spoken(model, ModelRequest(messages=HELLO, output=ChoiceOutput(options=("yes", "no"))))
+    _, chosen = await spoken(
+        model, ModelRequest(messages=HELLO, output=ChoiceOutput(options=("yes", "no")), max_output_tokens=20)
+    )
     assert chosen.message.text in ("yes", "no")
     assert chosen.held
     request = ModelRequest(messages=HELLO, output=JsonOutput(schema=SCHEMA))
@@ -141,7 +143,8 @@ async def test_requests_at_the_same_time_are_all_answered(model: HfModel) -> Non
 
     async def ask(word: str) -> None:
         output = ChoiceOutput(options=(word,))
-        answers.append((await spoken(model, ModelRequest(messages=HELLO, output=output)))[1].message.text)
+        request = ModelRequest(messages=HELLO, output=output, max_output_tokens=20)
+        answers.append((await spoken(model, request))[1].message.text)
 
     async with anyio.create_task_group() as group:
         for word in ("one", "two", "three"):
@@ -154,7 +157,9 @@ async def test_a_model_in_a_folder_is_loaded_by_name(small: Tiny, tmp_path: Path
     small.tokenizer.save_pretrained(tmp_path)
     model = resolve(f"hf:{tmp_path}")
     assert isinstance(model, HfModel)
-    _, reply = await spoken(model, ModelRequest(messages=HELLO, output=ChoiceOutput(options=("yes", "no"))))
+    _, reply = await spoken(
+        model, ModelRequest(messages=HELLO, output=ChoiceOutput(options=("yes", "no")), max_output_tokens=20)
+    )
     assert reply.message.text in ("yes", "no")
 
 
