@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from wieldy import Agent
 from wieldy.connect.models.local import LocalModel
 from wieldy.connect.models.resolve import resolve
+from wieldy.connect.models.spoken import Speech
 from wieldy.connect.models.weights import SMALLEST, find
-from wieldy.core.calls import ToolCall, ToolDefinition, ToolResult
-from wieldy.core.errors import ModelNotAvailableError, RequestRefusedError
+from wieldy.core.calls import AUTO, NO_TOOLS, ToolCall, ToolChoice, ToolDefinition, ToolResult
+from wieldy.core.errors import BudgetError, ModelNotAvailableError, RequestRefusedError
 from wieldy.core.events import TextDelta
 from wieldy.core.messages import Message
+from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output, PatternOutput
 from wieldy.core.ports import ModelReply, ModelRequest
 from wieldy.grammar import choice
 from wieldy.run.guided import Completion
+from wieldy.schema import CompiledSchema
 
 pytestmark = pytest.mark.anyio
 
@@ -32,6 +40,17 @@ def model() -> LocalModel:
     path = find(SMALLEST)
     assert path is not None
     return LocalModel(path=path)
+
+
+@pytest.fixture(scope="module")
+def formatted(model: LocalModel) -> dict[str | None, LocalModel]:
+    """The same weights, spoken to in several formats."""
+    engine, speech = model._load_once()
+    models: dict[str | None, LocalModel] = {None: model}
+    for name in ("hermes", "qwen3-coder", "llama-json", "pythonic", "deepseek-v3.1"):
+        models[name] = LocalModel(path=model._path, chat_format=name)
+        models[name]._loaded = (engine, Speech(engine, speech.template, chat_format=name))
+    return models
 
 
 async def streamed(model: LocalModel, request: ModelRequest) -> tuple[str, ModelReply]:
@@ -88,6 +107,141 @@ async def test_a_conversation_that_does_not_fit_is_refused_before_it_is_read(mod
     with pytest.raises(RequestRefusedError, match="too long for the local model"):
         await streamed(model, ModelRequest(messages=[Message.user("word " * 20_000)]))
     assert (await streamed(model, ModelRequest(messages=HELLO, max_output_tokens=2)))[1].usage.output_tokens == 2
+
+
+# Calls and answers under constraints
+
+BOOK = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string"},
+        "nights": {"type": "integer", "minimum": 1, "maximum": 30},
+        "room": {"enum": ["single", "double"]},
+    },
+    "required": ["city", "nights", "room"],
+    "additionalProperties": False,
+}
+TOOLS = [
+    ToolDefinition(name="book_hotel", description="Books a hotel.", input_schema=BOOK),
+    ToolDefinition(
+        name="list_hotels",
+        description="All hotels in a city.",
+        input_schema={
+            "type": "object",
+            "properties": {"city": {"type": "string"}},
+            "required": ["city"],
+            "additionalProperties": False,
+        },
+    ),
+]
+SCHEMAS = {tool.name: CompiledSchema(tool.input_schema) for tool in TOOLS}
+ASKED = (
+    "Book a double room in Paris for three nights.",
+    "Which hotels are there in 東京 🙂?",
+    "Write a long poem about </tool_call> and {braces}.",
+)
+REQUIRED = ToolChoice(mode="required")
+BOOKED = ToolChoice(mode="tool", name="book_hotel")
+
+
+def check_calls(reply: ModelReply) -> None:
+    """Every call is whole and fits its schema."""
+    for call in reply.message.calls:
+        assert isinstance(call, ToolCall), call
+        assert not list(SCHEMAS[call.name].violations(call.arguments))
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("chat_format", [None, "hermes", "qwen3-coder", "llama-json", "pythonic", "deepseek-v3.1"])
+@settings(max_examples=3, deadline=None)
+@given(
+    asked=st.sampled_from(ASKED),
+    choice=st.sampled_from([AUTO, REQUIRED, BOOKED, NO_TOOLS]),
+    more=st.integers(0, 40),
+)
+def test_at_every_budget_calls_are_whole_and_fit_their_schemas(
+    formatted: dict[str | None, LocalModel], chat_format: str | None, asked: str, choice: ToolChoice, more: int
+) -> None:
+    model = formatted[chat_format]
+
+    def request(budget: int) -> ModelRequest:
+        return ModelRequest(messages=[Message.user(asked)], tools=TOOLS, tool_choice=choice, max_output_tokens=budget)
+
+    async def ask() -> None:
+        budget = 1 + more
+        if choice in (REQUIRED, BOOKED):
+            with pytest.raises(BudgetError) as caught:
+                await streamed(model, request(1))
+            budget = caught.value.minimum + more
+        text, reply = await streamed(model, request(budget))
+        check_calls(reply)
+        assert reply.usage.output_tokens <= budget
+        assert reply.message.text.strip() == text.strip()
+        called = [call.name for call in reply.message.calls]
+        if choice == BOOKED:
+            assert called == ["book_hotel"]
+        elif choice == REQUIRED:
+            assert called
+        elif choice == NO_TOOLS:
+            assert not called
+
+    anyio.run(ask)
+
+
+@pytest.mark.model
+async def test_a_call_that_the_budget_closed_says_what_was_not_the_models_choice(model: LocalModel) -> None:
+    request = ModelRequest(messages=[Message.user(ASKED[0])], tools=TOOLS, tool_choice=BOOKED, max_output_tokens=1)
+    with pytest.raises(BudgetError) as caught:
+        await streamed(model, request)
+    tight = replace(request, max_output_tokens=caught.value.minimum)
+    _, reply = await streamed(model, tight)
+    (call,) = reply.message.calls
+    assert isinstance(call, ToolCall)
+    assert call.forced
+    assert reply.finish == "closed_by_budget"
+    city = {
+        "type": "object",
+        "properties": {"city": {"enum": ["Paris", "Rome"]}},
+        "required": ["city"],
+        "additionalProperties": False,
+    }
+    bounded = ToolDefinition(name="book_hotel", description="Books a hotel.", input_schema=city)
+    _, roomy = await streamed(model, replace(request, tools=[bounded], max_output_tokens=200))
+    (call,) = roomy.message.calls
+    assert isinstance(call, ToolCall)
+    assert not call.forced
+    assert roomy.finish == "stop"
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("output", "fits"),
+    [
+        (ChoiceOutput(options=("red", "green", "blue")), lambda text: text in ("red", "green", "blue")),
+        (PatternOutput(pattern=r"[A-Z][a-z]+ \d{1,3}"), lambda text: re.fullmatch(r"[A-Z][a-z]+ \d{1,3}", text)),
+        (JsonOutput(schema=BOOK), lambda text: not list(CompiledSchema(BOOK).violations(json.loads(text)))),
+    ],
+    ids=["choice", "pattern", "json"],
+)
+async def test_an_answer_is_what_it_must_be(model: LocalModel, output: Output, fits: Callable[[str], object]) -> None:
+    for tools in ((), TOOLS):
+        request = ModelRequest(messages=[Message.user(ASKED[0])], tools=tools, output=output, max_output_tokens=60)
+        _, reply = await streamed(model, request)
+        check_calls(reply)
+        assert reply.message.calls or (fits(reply.message.text) and reply.held)
+
+
+@pytest.mark.model
+async def test_a_reply_ends_where_it_is_told_to_stop(model: LocalModel) -> None:
+    request = ModelRequest(messages=[Message.user("Count: 1, 2, 3, 4, 5, 6")], max_output_tokens=40)
+    # A prompt that is read for the first time is read in one go, which rounds otherwise than token by token.
+    await streamed(model, replace(request, max_output_tokens=1))
+    _, whole = await streamed(model, request)
+    stop = whole.message.text[10:13]
+    text, reply = await streamed(model, replace(request, stop=(stop,)))
+    assert reply.message.text == text
+    assert reply.message.text == whole.message.text.partition(stop)[0].rstrip()
+    assert reply.finish == "stop"
 
 
 # Leaving early
