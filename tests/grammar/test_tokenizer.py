@@ -292,14 +292,16 @@ def test_a_tokenizer_of_transformers_is_the_vocabulary_in_its_file(tmp_path: Pat
 
     tokenizer = Tokenizer.of_transformers(theirs)
 
-    assert tokenizer.digest == TOKENIZERS["byte level"].digest
+    assert tokenizer.tokens == TOKENIZERS["byte level"].tokens
+    assert tokenizer.end_tokens == (259,)
     assert Tokenizer.of_transformers(theirs, end_token=["<|end|>", "<tool>"]).end_tokens == (259, 260)
 
 
 def test_an_end_token_of_any_kind_is_special() -> None:
-    tokenizer = Tokenizer.of_json(byte_level_json(), end_token=["<|end|>", "extra word"])
+    tokenizer = Tokenizer.of_json(byte_level_json(), end_token=["<|end|>", "extra word", "ab"])
 
-    assert [tokenizer.tokens[end] for end in tokenizer.end_tokens] == [b"<|end|>", b"extra word"]
+    assert [tokenizer.tokens[end] for end in tokenizer.end_tokens] == [b"<|end|>", b"extra word", b"ab"]
+    assert tokenizer.tokenize(b"ab") == [97, 98]
     matcher = Matcher(choice(["extra word"]), tokenizer)
     assert matcher.fill_mask().allowed == [ord("e")]
     assert matcher.accept_text("extra word")

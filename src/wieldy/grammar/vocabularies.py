@@ -167,6 +167,8 @@ def json_vocabulary(text: str, special: TokenNames) -> JsonVocabulary:
         model["vocab"] = {names.get(name, name): number for name, number in texts.items()}
     else:
         model["vocab"] = [[names.get(token[0], token[0]), *token[1:]] for token in listed]
+    if names.keys() & texts.keys() and model.get("merges"):
+        model["merges"] = [merge for merge in model["merges"] if names.keys().isdisjoint(_merged(merge))]
     model["unk_token"] = names.get(model.get("unk_token", ""), model.get("unk_token"))
     document |= dict.fromkeys(("padding", "truncation", "post_processor"))
     document["normalizer"] = _spelling_only(document.get("normalizer"))
@@ -174,6 +176,12 @@ def json_vocabulary(text: str, special: TokenNames) -> JsonVocabulary:
     if _SPACE in msgspec.json.encode([document.get("decoder"), document.get("pre_tokenizer")]).decode():
         written = written.replace(_SPACE, _NO_CHARACTER)
     return JsonVocabulary(text=written, named=named, special=found, size=size)
+
+
+def _merged(merge: Any) -> tuple[str, str, str]:
+    """The two texts of a merge, written as a pair or with a space between them, and what becomes of them."""
+    first, second = merge.split(" ", 1) if isinstance(merge, str) else merge
+    return first, second, first + second
 
 
 def _spelling_only(normalizer: Any) -> Any:
