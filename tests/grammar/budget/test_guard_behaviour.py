@@ -191,6 +191,24 @@ def test_a_list_that_repeats_itself_is_closed():
     assert guard.closed_by_budget
 
 
+def test_free_text_that_repeats_itself_ends():
+    guard = Guard(compiled(Rules(start=TextWithout(("<",)))), BYTES, max_tokens=5000)
+    assert len(written_by(guard, ([ord("ha "[index % 3])] for index in range(5000)))) in range(400, 410)
+    assert guard.remaining > 4000
+
+
+def test_what_follows_a_text_that_repeats_itself_is_the_models_own():
+    call = InOrder((Exact("<call>"), Json(an_object(a={"type": "string"}), one_line=True), Exact("</call>")))
+    guard = Guard(compiled(Rules(start=InOrder((TextWithout(("<call>",)), call)))), BYTES, max_tokens=5000)
+    for index in range(5000):
+        guard.choose([ord("ha "[index % 3])])
+        if guard.forced:
+            break
+    text = written_by(guard, ([ord(letter)] for letter in 'call>{"a": "hello"}</call>'))
+    assert text == 'call>{"a": "hello"}</call>'
+    assert len(guard.forced) == 1
+
+
 def test_repetition_may_be_let_be():
     grammar = json_schema({"type": "string"}, max_characters=10_000)
     guard = Guard(grammar, BYTES, max_tokens=2000, max_repeated_bytes=None)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
-from wieldy.grammar.budget.parts import Character, Range, Sequences, character
+from wieldy.grammar.budget.leaves import Character, Sequences, character
+from wieldy.grammar.budget.parts import Range
 from wieldy.grammar.reading.character_class import CharacterClass
 
 CodePoints: TypeAlias = tuple[tuple[int, int], ...]

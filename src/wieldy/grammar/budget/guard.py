@@ -238,18 +238,18 @@ class Guard:
         now = self._steps[-1]
         if 0 <= token < len(self._tokenizer) and now.remaining and not self.is_finished:
             for step in self._ways(token):
-                if step is not None and step.keeps_enough(now):
+                if step.keeps_enough(now):
                     return step
         if token in self._tokenizer.end_tokens and self.is_accepting:
             return replace(now, witness=())
         return None
 
-    def _ways(self, token: int) -> Iterator[_Step | None]:
+    def _ways(self, token: int) -> Iterator[_Step]:
         """How the text may be completed after the token, the cheapest way to find out first."""
         witness = self.witness
         if witness and token == witness[0]:
             yield self._step(token, witness[1:])
-        elif self._completions.completes((token,), witness):
+        elif self._steps[-1].spare and self._completions.completes((token,), witness):
             yield self._step(token, witness)
         standing = self._read(token)
         found = None if standing is None else self._completions.confirmed((token,), standing)

@@ -13,21 +13,10 @@ from fractions import Fraction
 from functools import partial
 
 from wieldy.core.json import JsonObject, JsonValue, canonical_json
+from wieldy.grammar.budget.leaves import EMPTY, Literal, character
 from wieldy.grammar.budget.meeting import Meeting
 from wieldy.grammar.budget.numbers import Bounds, number
-from wieldy.grammar.budget.parts import (
-    EMPTY,
-    IMPOSSIBLE,
-    Call,
-    Chain,
-    Choice,
-    FreeText,
-    Literal,
-    Part,
-    Repetition,
-    Rule,
-    character,
-)
+from wieldy.grammar.budget.parts import IMPOSSIBLE, Call, Chain, Choice, FreeText, Part, Repetition, Rule
 from wieldy.grammar.budget.states import States
 from wieldy.grammar.budget.texts import LONGEST_CHARACTER, Texts, repetition
 from wieldy.grammar.reading.regex import searched

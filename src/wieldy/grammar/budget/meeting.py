@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 from typing_extensions import override
 
-from wieldy.grammar.budget.parts import IMPOSSIBLE, NICE, Leaf, Part, Range, solve
+from wieldy.grammar.budget.leaves import NICE
+from wieldy.grammar.budget.parts import IMPOSSIBLE, Leaf, Part, Range, solve
 from wieldy.grammar.budget.states import State, States
 
 _MAX_STEPS = 5000

@@ -7,14 +7,14 @@ first reached and kept: the text of a string goes round in one state however lon
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
 
+from wieldy.grammar.budget.leaves import Empty
 from wieldy.grammar.budget.parts import (
     IMPOSSIBLE,
     Call,
     Chain,
     Choice,
-    Empty,
     FreeText,
     Leaf,
     Part,
@@ -74,7 +74,7 @@ class State:
         "may_end",
     )
 
-    def __init__(self, states: States, rests: Collection[Rest]) -> None:
+    def __init__(self, states: States, rests: Sequence[Rest]) -> None:
         self._states = states
         self._best = min(rests, key=lambda rest: rest.cost)
         self.cost = self._best.cost
@@ -161,9 +161,10 @@ class States:
 
     def state(self, rests: Iterable[Rest]) -> State:
         """The state for the rests, of which there is at least one; the same object for the same ones."""
-        key = frozenset(rests)
+        found = tuple(dict.fromkeys(rests))  # in their order, so that of equal costs the same one is taken every time
+        key = frozenset(found)
         if key not in self._states:
-            self._states[key] = State(self, key)
+            self._states[key] = State(self, found)
         return self._states[key]
 
     def start(self, rule: Rule) -> State:

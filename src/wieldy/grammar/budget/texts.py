@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from wieldy.core.errors import GrammarError
 from wieldy.grammar.budget.characters import one_of
+from wieldy.grammar.budget.leaves import EMPTY, Literal
 from wieldy.grammar.budget.meeting import Meeting
-from wieldy.grammar.budget.parts import EMPTY, Chain, Choice, Literal, Part, Repetition
+from wieldy.grammar.budget.parts import Chain, Choice, Part, Repetition
 from wieldy.grammar.budget.states import States
 from wieldy.grammar.naming import is_nullable
 from wieldy.grammar.notation.markers import texts_of

@@ -143,13 +143,16 @@ class Standing:
         return max((state.peak + frame.peak for state, frame in self._heads), default=0)
 
     def cost_outside(self, last: int) -> int:
-        """The fewest bytes to the end once the rule is over that began before the last so many bytes of the text."""
+        """The fewest bytes to the end once the rule is over that began before the last so many bytes of the text.
+
+        Where that is the whole text: once something follows what is being written; never, if nothing need follow.
+        """
         if not self._heads:
-            return 0
-        frame: Frame | None = self._best()[1]
-        while frame is not None and frame.position >= self._position - last:
+            return -1
+        frame = self._best()[1]
+        while frame.position >= self._position - last and frame.below is not None:
             frame = frame.below
-        return frame.cost if frame is not None else 0
+        return frame.cost if frame.below is not None else self.cost - 1
 
     def _best(self) -> tuple[State, Frame]:
         return min(self._heads, key=lambda head: head[0].cost + head[1].cost)
