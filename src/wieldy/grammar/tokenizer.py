@@ -18,7 +18,7 @@ from wieldy.grammar.vocabularies import TokenNames, gguf_ends, gguf_tokens, ids_
 
 _LIMITS = {"max_items_in_row": 20_000, "step_max_items": 2_000_000, "step_lexer_fuel": 5_000_000}
 """Ten times and more what the engine allows by itself: here nobody else waits for it."""
-_KEPT_STARTS = 128
+_KEPT_STARTS = 32
 """So many grammars per vocabulary are kept as the engine compiled them."""
 _COMPLETE = b"<|complete|>"
 
