@@ -136,6 +136,27 @@ def test_it_says_whether_a_journal_can_be_in_a_database(wieldy: Callable[..., Re
     assert "wieldy[postgres]" in lacking["advice"]
 
 
+def test_it_says_whether_constraints_work(wieldy: Callable[..., Result], tmp_path: Path) -> None:
+    first = tmp_path / "first"
+    first.mkdir()
+    (first / "llguidance.py").write_text("raise ImportError('not for this machine')", encoding="utf-8")
+
+    here = checks_of(wieldy("doctor", "--json"))["Constraints"]
+    lacking = checks_of(wieldy("doctor", "--json", PYTHONPATH=str(first)))["Constraints"]
+
+    assert (here["state"], here["details"]["works"]) == ("good", True)
+    assert (lacking["state"], lacking["details"]["works"]) == ("lacking", False)
+    assert "wieldy[constrain]" in lacking["advice"]
+
+
+def test_it_says_whether_models_of_the_transformers_library_can_be_used(wieldy: Callable[..., Result]) -> None:
+    check = checks_of(wieldy("doctor", "--json"))["Transformers"]
+
+    assert check["state"] == ("good" if check["details"]["installed"] else "note")
+    assert ("wieldy[transformers]" in (check["advice"] or "")) != check["details"]["installed"]
+    assert all(check["details"][package] for package in ("transformers", "torch")) == check["details"]["installed"]
+
+
 @pytest.mark.parametrize("columns", [60, 120])
 def test_for_people_it_fits_the_terminal_but_keeps_paths_whole(wieldy: Callable[..., Result], columns: int) -> None:
     result = wieldy("doctor", COLUMNS=str(columns))
