@@ -91,7 +91,7 @@ def _is_text(text: str) -> bool:
 
 
 def _report(document: JsonObject, meaning: Meaning) -> Iterable[Enforcement]:
-    for place, subschema in _all_subschemas(document, meaning.used):
+    for place, subschema in _all_subschemas(document, meaning.parts, meaning.used):
         where = pointer(place)
         for keyword in subschema:
             if keyword not in ENFORCED:
@@ -103,9 +103,11 @@ def _report(document: JsonObject, meaning: Meaning) -> Iterable[Enforcement]:
                 yield Enforcement(pointer=where, keyword=keyword, by="validator", reason=left)
 
 
-def _all_subschemas(document: JsonObject, used: Iterable[Location] = ()) -> Iterable[tuple[Location, JsonObject]]:
+def _all_subschemas(
+    document: JsonObject, parts: Iterable[tuple[Location, JsonObject]], used: Iterable[Location] = ()
+) -> Iterable[tuple[Location, JsonObject]]:
     """Every subschema once: those that keywords hold, and those that references lead to elsewhere."""
-    found = dict(subschemas(document))
+    found = dict(parts)
     for place in used:
         if place not in found and isinstance(at(document, place), dict):
             found |= {inner: one for inner, one in subschemas(at(document, place), place) if inner not in found}
@@ -120,7 +122,7 @@ def _refusal(document: JsonObject, origin: Origin, reason: str) -> Lowered:
         Enforcement(
             pointer=pointer(inner), keyword=name, by="validator", reason="no mask is made, since one part is refused"
         )
-        for inner, subschema in _all_subschemas(document, (place,))
+        for inner, subschema in _all_subschemas(document, subschemas(document), (place,))
         for name in subschema
         if name in ENFORCED and (inner, name) != origin
     ]
@@ -145,7 +147,7 @@ def taken_by(is_taken: Callable[[JsonObject], bool], schema: JsonObject) -> Lowe
     Returns:
         The schema without the keywords at fault; as it is if the engine does not take it whatever is left out.
     """
-    places = [place for place, _ in _all_subschemas(schema)]
+    places = [place for place, _ in subschemas(schema)]
     origins = [(place, keyword) for place in places for keyword in _keywords(schema, place) if keyword in _OMITTED]
     found: list[Origin] = []
     trials = 0

@@ -54,6 +54,7 @@ class Meaning:
         without: Keywords that are left to the validator from the outset.
 
     Attributes:
+        parts: All its subschemas, with their places.
         left: What is left to the validator, and why.
         used: The places of the subschemas that were asked about.
         counts_seen: Whether anything in the document asks which members and items have been looked at.
@@ -61,7 +62,8 @@ class Meaning:
 
     def __init__(self, document: JsonObject, without: Iterable[Origin] = ()) -> None:
         self.document = document
-        self.references = References(document)
+        self.parts = tuple(subschemas(document))
+        self.references = References(document, self.parts)
         self.left: dict[Origin, str] = {}
         self.used: set[Location] = set()
         self.values = Values(self)
@@ -77,13 +79,13 @@ class Meaning:
 
     def _look_for_unevaluated(self) -> None:
         keywords = {"unevaluatedProperties", "unevaluatedItems"}
-        found = [(place, keyword) for place, one in subschemas(self.document) for keyword in keywords & one.keys()]
+        found = [(place, keyword) for place, one in self.parts for keyword in keywords & one.keys()]
         if not found:
             return
-        lists = [one.get("anyOf") for _, one in subschemas(self.document)]
+        lists = [one.get("anyOf") for _, one in self.parts]
         branches = [len(parts) for parts in lists if isinstance(parts, list)]
-        has_contains = any("contains" in one for _, one in subschemas(self.document))
-        dynamic = [one["$dynamicRef"] for _, one in subschemas(self.document) if "$dynamicRef" in one]
+        has_contains = any("contains" in one for _, one in self.parts)
+        dynamic = [one["$dynamicRef"] for _, one in self.parts if "$dynamicRef" in one]
         is_followed = all(self.references.is_only_anchor(str(reference)) for reference in dynamic)
         self.counts_seen = is_followed and max(branches, default=0) <= _MAX_COUNTED
         for place, keyword in found:

@@ -16,7 +16,6 @@ from wieldy.grammar.lowering.printed_kinds import numbers_schemas, texts_schema
 from wieldy.grammar.lowering.printed_objects import ObjectWriter
 from wieldy.grammar.lowering.records import ALWAYS, NEVER, Arrays, Goal, Objects, Way
 from wieldy.grammar.lowering.values import is_same
-from wieldy.grammar.lowering.vocabulary import subschemas
 
 _SMALL_CHARACTERS = 60
 """A subschema up to this size is repeated where it is used."""
@@ -59,7 +58,7 @@ class Printer:
 
     def _collect(self, root: Goal) -> None:
         waiting = [root]
-        most = _MAX_GOALS + _MAX_GOALS_EACH * sum(1 for _ in subschemas(self._meaning.document))
+        most = _MAX_GOALS + _MAX_GOALS_EACH * len(self._meaning.parts)
         while waiting:
             goal = waiting.pop()
             self._uses[goal] += 1

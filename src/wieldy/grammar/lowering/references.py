@@ -5,10 +5,10 @@ A reference that leads out of the document is an error that says what to do; not
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from urllib.parse import urldefrag, urljoin
 
 from wieldy.core.json import JsonObject
-from wieldy.grammar.lowering.vocabulary import subschemas
 from wieldy.schema.resolve import Location, at, target
 
 _ROOT = "urn:document"
@@ -19,16 +19,21 @@ class UnresolvedError(Exception):
 
 
 class References:
-    """The places of one document by what refers to them."""
+    """The places of one document by what refers to them.
 
-    def __init__(self, document: JsonObject) -> None:
+    Args:
+        document: The schema.
+        parts: All its subschemas, with their places.
+    """
+
+    def __init__(self, document: JsonObject, parts: Iterable[tuple[Location, JsonObject]]) -> None:
         self._document = document
         self._resources: dict[str, Location] = {}
         self._bases: dict[Location, str] = {(): _ROOT}
         self._anchors: dict[tuple[str, str], Location] = {}
         self._has_names = False
         self._identifier = "id" if "draft-04" in str(document.get("$schema")) else "$id"
-        for place, schema in subschemas(document):
+        for place, schema in parts:
             self._add(place, schema)
         self._resources.setdefault(self._bases[()], ())
 

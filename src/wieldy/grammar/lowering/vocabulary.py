@@ -20,10 +20,9 @@ _OF_ONE = frozenset(
 )
 _OF_LIST = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
 _OF_NAMED = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
+_HOLDERS = _OF_ONE | _OF_LIST | _OF_NAMED
 
-IN_PLACE = frozenset({"allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then"})
-"""Keywords whose subschemas are about the same value as the schema itself."""
-REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 
 
 def _is_count(value: JsonValue) -> bool:
@@ -95,7 +94,7 @@ _EXPECTED: dict[str, _Expected] = {
     **dict.fromkeys(("properties", "patternProperties", "dependentSchemas"), _NAMED_SCHEMAS),
     **dict.fromkeys(("allOf", "anyOf", "oneOf"), _SCHEMAS),
     **dict.fromkeys(_OF_ONE - {"items"}, _SCHEMA),
-    **dict.fromkeys(REFERENCES, _TEXT),
+    **dict.fromkeys(_REFERENCES, _TEXT),
 }
 ENFORCED = frozenset(_EXPECTED)
 """The keywords that refuse values; all others are annotations, names of places, or unknown."""
@@ -138,7 +137,8 @@ def subschemas(schema: JsonValue, place: Location = ()) -> Iterator[tuple[Locati
         place, schema = waiting.pop()
         if isinstance(schema, dict):
             yield place, schema
-            waiting += reversed([part for keyword in schema for part in parts_of(keyword, schema[keyword], place)])
+            holders = [keyword for keyword in schema if keyword in _HOLDERS]
+            waiting += reversed([part for keyword in holders for part in parts_of(keyword, schema[keyword], place)])
 
 
 def parts_of(keyword: str, value: JsonValue, place: Location) -> Iterator[tuple[Location, JsonValue]]:
