@@ -98,7 +98,10 @@ def read_template(place: str) -> ChatTemplate:
         from wieldy.connect.models.chat_template import template_in  # noqa: PLC0415
         from wieldy.connect.models.gguf import read_metadata  # noqa: PLC0415
 
-        return template_in(read_metadata(path))
+        held = template_in(read_metadata(path))
+        return _with_place(
+            place, lambda: ChatTemplate(held.text, tokens=held.tokens, control_tokens=held.control_tokens)
+        )
     text = _decoded(place, _read(place, limit_bytes=MAX_TEMPLATE_BYTES))
     if not text.strip():
         raise UsageError(f"{_named(place)}: expected a chat template, found nothing.")

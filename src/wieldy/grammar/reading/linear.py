@@ -17,7 +17,7 @@ from wieldy.grammar.naming import names_in, parts
 from wieldy.grammar.reading.composing import EMPTY, in_order, one_of, repeated
 from wieldy.grammar.shape import InOrder, Named, OneOf, Repeated, Rules, Shape
 
-_MAX_PARTS = 2000
+_MAX_PARTS = 200
 """What a rule becomes is at most so large."""
 
 _Sum: TypeAlias = dict[str | None, Shape]

@@ -204,11 +204,10 @@ def _simple(shape: Shape, named: Mapping[str, Shape]) -> Shape:
 
 
 def _reached(start: Shape, named: Mapping[str, Shape]) -> dict[str, Shape]:
-    found, waiting = set[str](), [start]
+    found, waiting = set[str](), [*names_in(start)]
     while waiting:
-        shape = waiting.pop()
-        if isinstance(shape, Named) and shape.name not in found:
-            found.add(shape.name)
-            waiting.append(named[shape.name])
-        waiting += parts(shape)
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += names_in(named[name])
     return {name: shape for name, shape in named.items() if name in found}
