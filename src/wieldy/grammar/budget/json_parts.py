@@ -19,6 +19,7 @@ from wieldy.grammar.budget.numbers import Bounds, number
 from wieldy.grammar.budget.parts import IMPOSSIBLE, Call, Chain, Choice, FreeText, Part, Repetition, Rule
 from wieldy.grammar.budget.states import States
 from wieldy.grammar.budget.texts import LONGEST_CHARACTER, Texts, repetition
+from wieldy.grammar.lowering import lowered
 from wieldy.grammar.reading.regex import searched
 from wieldy.grammar.shape import Exact, Json
 from wieldy.schema.resolve import at, target
@@ -34,17 +35,19 @@ class JsonParts:
 
     Args:
         states: Where the states of conditions are kept.
-        lowered: What the engine has of each schema, by the canonical JSON of its source.
+        known: What the engine has of each schema, by the canonical JSON of its source; a schema in a text of its own
+            dialect is not among them.
     """
 
-    def __init__(self, states: States, lowered: Mapping[str, JsonObject]) -> None:
+    def __init__(self, states: States, known: Mapping[str, JsonObject]) -> None:
         self._states = states
-        self._lowered = lowered
+        self._known = known
         self._texts = Texts(states, in_json=True)
 
     def document(self, shape: Json) -> Part:
         """The part for a value that fits the schema."""
-        schema = self._lowered[canonical_json(shape.schema)]
+        source = canonical_json(shape.schema)
+        schema = self._known[source] if source in self._known else lowered(shape.schema).schema
         return _Document(self._states, self._texts, schema, one_line=shape.one_line).value(schema)
 
 
