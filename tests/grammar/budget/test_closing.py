@@ -19,7 +19,9 @@ from wieldy.grammar.shape import Json, Rules
 from wieldy.grammar.tokenizer import Tokenizer
 
 BYTES = Tokenizer.of_bytes()
-laws = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+laws = settings(
+    deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 PERSON = {
     "type": "object",
     "properties": {"name": {"type": "string"}, "age": {"type": "integer", "minimum": 40}},

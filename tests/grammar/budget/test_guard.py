@@ -24,7 +24,9 @@ vocabularies = st.sampled_from(VOCABULARIES)
 """Made once: each is a second's work of the engine."""
 
 
-laws = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+laws = settings(
+    deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 
 
 def grammar_of(schema: dict, *, one_line: bool) -> Grammar:

@@ -16,7 +16,7 @@ from wieldy.grammar.shape import Rules
 from wieldy.grammar.tokenizer import Tokenizer
 
 BYTES, MERGED = Tokenizer.of_bytes(), merged_tokens()
-laws = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+laws = settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 
 
 def is_complete_within(rules: Rules, tokenizer: Tokenizer, more: int, seed: int, tokens: dict[str, int]) -> bool:
