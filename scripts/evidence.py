@@ -6,6 +6,8 @@
     python scripts/evidence.py constraint   masks of JSON Schemas: every keyword, the official suite, public schemas;
                                             output within small budgets; free, constrained and guided calls of the
                                             models on this machine (long)
+    python scripts/evidence.py transformers constraints within `generate`, and `hf:` models: their tests with the
+                                            library and torch, which come to more than a gigabyte
     python scripts/evidence.py fresh        `make run` and `make test` in a new clone with an empty home (long)
 
 Several names may be given. What only the proofs need is installed into a folder of its own from the package index.
@@ -26,8 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main(arguments: list[str]) -> None:
-    if set(arguments) - {"formats", "runtime", "constraint", "fresh"}:
-        sys.exit("usage: python scripts/evidence.py [formats] [runtime] [constraint] [fresh]")
+    if set(arguments) - {"formats", "runtime", "constraint", "transformers", "fresh"}:
+        sys.exit("usage: python scripts/evidence.py [formats] [runtime] [constraint] [transformers] [fresh]")
     with tempfile.TemporaryDirectory(prefix="wieldy-evidence-") as folder:
         if not arguments:
             import_cost()
@@ -40,6 +42,8 @@ def main(arguments: list[str]) -> None:
             constraint_schemas(Path(folder))
             budgets(Path(folder))
             constraint()
+        if "transformers" in arguments:
+            transformers(Path(folder))
         if "fresh" in arguments:
             fresh_machine(Path(folder))
 
@@ -69,6 +73,19 @@ def chat_formats(folder: Path) -> None:
         print(f"\n## {script}\n", flush=True)
         environment = {**os.environ, "PYTHONPATH": str(peers)}
         subprocess.run([sys.executable, str(ROOT / script)], env=environment, stdin=subprocess.DEVNULL, check=False)
+
+
+def transformers(folder: Path) -> None:
+    """What `make test` skips without torch, in an environment of its own."""
+    python = folder / "transformers" / "bin" / "python"
+    output_of([sys.executable, "-m", "venv", str(folder / "transformers")])
+    output_of([str(python), "-m", "pip", "install", "--quiet", f"{ROOT}[transformers]", "pytest", "hypothesis"])
+    packages = json.loads(output_of([str(python), "-m", "pip", "list", "--format=json"]))
+    versions = {package["name"]: package["version"] for package in packages}
+    print(f"\n## transformers {versions['transformers']}, torch {versions['torch']}\n", flush=True)
+    tests = [str(ROOT / "tests" / "connect" / "models" / f"test_{name}.py") for name in ("processors", "transformers")]
+    options = ["-q", "-p", "no:cacheprovider"]
+    print(output_of([str(python), "-m", "pytest", *options, *tests]), flush=True)
 
 
 def runtime() -> None:
