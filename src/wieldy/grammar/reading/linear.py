@@ -4,7 +4,7 @@
 repetition for one terminal, in which it finds the right end; of a rule that contains itself it cannot know it.
 Law: the texts of the rules stay the same.
 Source: Arden's rule, X = A X | B has the solution A* B; several rules are solved one after the other as equations are.
-Cost: what is put in for a rule may double with each; past a size rules are left as they were.
+Cost: what is put in for a rule may double with each; past a size the grammar is refused.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import TypeAlias
 
+from wieldy.core.errors import GrammarError
 from wieldy.grammar.naming import names_in, parts
 from wieldy.grammar.reading.composing import EMPTY, in_order, one_of, repeated
 from wieldy.grammar.shape import InOrder, Named, OneOf, Repeated, Rules, Shape
@@ -25,20 +26,41 @@ _Sum: TypeAlias = dict[str | None, Shape]
 
 
 class _NotLinearError(Exception):
-    """A rule stands in the middle, or what it becomes is too large."""
+    """A rule stands in the middle."""
+
+
+class _TooLargeError(Exception):
+    """What a rule becomes is too large."""
 
 
 def without_linear_recursion(rules: Rules) -> Rules:
-    """The same rules, with those that repeat themselves at one end written as repetitions."""
+    """The same rules, with those that repeat themselves at one end written as repetitions.
+
+    Raises:
+        GrammarError: Rules go over into one another in too many ways to be written so.
+    """
     named = dict(rules.named)
     for names in _circles(named):
-        for is_left in (False, True):
-            try:
-                named |= _Equations(named, names, is_left=is_left).solved()
-            except _NotLinearError:
-                continue
-            break
+        named |= _solved(named, names)
     return Rules(start=rules.start, named=named)
+
+
+def _solved(named: Mapping[str, Shape], names: Sequence[str]) -> dict[str, Shape]:
+    """The rules written as repetitions; nothing if they are no repetitions."""
+    is_too_large = False
+    for is_left in (False, True):
+        try:
+            return _Equations(named, names, is_left=is_left).solved()
+        except _NotLinearError:
+            continue
+        except _TooLargeError:
+            is_too_large = True
+    if is_too_large:
+        raise GrammarError(
+            f"The rules {', '.join(map(repr, names))} go over into one another in too many ways to be read as "
+            "repetitions. Write what is repeated with `*`, or in fewer rules."
+        )
+    return {}
 
 
 def _circles(named: Mapping[str, Shape]) -> list[list[str]]:
@@ -101,7 +123,7 @@ class _Equations:
     def _joined(self, beside: Shape, shape: Shape) -> Shape:
         joined = in_order(shape, beside) if self._is_left else in_order(beside, shape)
         if _size(joined) > _MAX_PARTS:
-            raise _NotLinearError
+            raise _TooLargeError
         return joined
 
 
