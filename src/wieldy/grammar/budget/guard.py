@@ -40,8 +40,7 @@ class _Step:
         free_texts: Texts of the model's own that are still to come on the shortest way to the end.
         reserve: Tokens to spare that are kept for them.
         closing: The text repeats itself: until it can be completed with so many bytes, it is only completed; or None.
-        end: The last bytes of the text.
-        size_bytes: All of its bytes.
+        size_bytes: Bytes of the text.
         forced: The ranges that the budget decided.
     """
 
@@ -52,7 +51,6 @@ class _Step:
     free_texts: int = 0
     reserve: int = 0
     closing: int | None = None
-    end: bytes = b""
     size_bytes: int = 0
     forced: tuple[tuple[int, int], ...] = ()
 
@@ -116,6 +114,7 @@ class Guard:
             )
         first = _Step(witness=witness, remaining=max_tokens - end_token_counts, standing=start)
         self._steps = [self._with_reserve(first, start)]
+        self._text = bytearray()
         self._max_repeated_bytes = max_repeated_bytes
         self._were_allowed: list[int] = []
         self._was_refused = False
@@ -188,6 +187,8 @@ class Guard:
         is_forced = self._was_refused and token not in self._were_allowed
         if is_forced and step.size_bytes > before.size_bytes:
             step = replace(step, forced=_with(before.forced, (before.size_bytes, step.size_bytes)))
+        if step.size_bytes > before.size_bytes:
+            self._text += self._tokenizer.tokens[token]
         self._steps.append(self._settled(step))
         self._forget()
         return True
@@ -213,6 +214,7 @@ class Guard:
             return
         self._matcher.rollback(count)
         del self._steps[len(self._steps) - count :]
+        del self._text[self._steps[-1].size_bytes :]
         self._forget()
 
     def _is_only_way(self, token: int) -> bool:
@@ -258,14 +260,12 @@ class Guard:
 
     def _step(self, token: int, witness: tuple[int, ...]) -> _Step:
         now = self._steps[-1]
-        text = self._tokenizer.tokens[token]
         return replace(
             now,
             witness=witness,
             remaining=now.remaining - 1,
             unread=(*now.unread, token),
-            end=(now.end + text)[-max(LOOKED_AT_BYTES, self._max_repeated_bytes or 0) :],
-            size_bytes=now.size_bytes + len(text),
+            size_bytes=now.size_bytes + len(self._tokenizer.tokens[token]),
         )
 
     def _read(self, token: int | None = None) -> Standing | None:
@@ -287,8 +287,7 @@ class Guard:
 
     def _settled(self, step: _Step) -> _Step:
         """The step with what follows from it: how much is kept for later, and whether the text must be closed."""
-        least = self._max_repeated_bytes
-        repeated = 0 if least is None else repeated_bytes(step.end, least)
+        repeated = self._repeated_bytes()
         is_read = step.free_texts or step.closing is not None or repeated or len(step.unread) > _MAX_UNREAD
         if step.unread and not is_read:
             return step
@@ -304,6 +303,10 @@ class Guard:
         if repeated and closing is None:
             closing = standing.cost_outside(repeated)
         return self._with_reserve(replace(step, closing=closing), standing)
+
+    def _repeated_bytes(self) -> int:
+        least = self._max_repeated_bytes
+        return 0 if least is None else repeated_bytes(bytes(self._text[-max(LOOKED_AT_BYTES, least) :]), least)
 
     def _with_reserve(self, step: _Step, standing: Standing) -> _Step:
         free_texts = standing.free_texts
