@@ -53,12 +53,13 @@ async def test_a_finished_run_is_known_in_full(entries: Sequence[Entry]) -> None
 async def test_results_join_the_messages_in_the_order_of_the_calls_whatever_order_they_came_in(
     entries: Sequence[Entry],
 ) -> None:
-    finished = [index for index, entry in enumerate(entries) if entry.kind == "call_finished"]
-    first, second = finished
+    first, second = [index for index, entry in enumerate(entries) if entry.kind == "call_finished"]
+    came = {entries[index].data["result"]["tool_call_id"]: entries[index] for index in (first, second)}
     swapped = list(entries)
-    swapped[first] = entries[second]._replace(sequence=first)
-    swapped[second] = entries[first]._replace(sequence=second)
-    assert fold(swapped).messages == fold(entries).messages
+    swapped[first], swapped[second] = came["c2"]._replace(sequence=first), came["c1"]._replace(sequence=second)
+    in_order = list(entries)
+    in_order[first], in_order[second] = came["c1"]._replace(sequence=first), came["c2"]._replace(sequence=second)
+    assert fold(swapped).messages == fold(in_order).messages == fold(entries).messages
     halfway = fold(swapped[: first + 1])
     assert [message.role for message in halfway.messages[4:]] == ["assistant"]
     assert [each.status for each in halfway.calls] == ["started", "finished"]

@@ -234,7 +234,11 @@ def _rows(values: list[JsonValue]) -> list[list[JsonValue]]:
 
 def _contains(meaning: Meaning, place: Location, schema: JsonObject, way: Way) -> Sequence[Way]:
     arrays = way.arrays
-    if arrays is None or way.values is not None:
+    if way.values is not None:
+        for keyword in ("contains", "minContains", "maxContains"):
+            meaning.leave((place, keyword), "values that are listed are not looked into for it")
+        return (way,)
+    if arrays is None:
         return (way,)
     goal = meaning.goal((*place, "contains"), schema["contains"])
     least = int(cast("float", schema.get("minContains", 1)))
