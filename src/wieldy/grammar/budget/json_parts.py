@@ -18,7 +18,7 @@ from wieldy.grammar.budget.meeting import Meeting
 from wieldy.grammar.budget.numbers import Bounds, number
 from wieldy.grammar.budget.parts import IMPOSSIBLE, Call, Chain, Choice, FreeText, Part, Repetition, Rule
 from wieldy.grammar.budget.states import States
-from wieldy.grammar.budget.texts import LONGEST_CHARACTER, Texts, repetition
+from wieldy.grammar.budget.texts import Texts, repetition
 from wieldy.grammar.lowering import lowered
 from wieldy.grammar.reading.regex import searched
 from wieldy.grammar.shape import Exact, Json
@@ -200,7 +200,7 @@ class _Document:
         if rest is not False:
             unwanted = [*taken, *keys]
             # One more character makes a key another one than those with values of their own.
-            peak = None if keys else LONGEST_CHARACTER + 1
+            peak = None if keys else 1
             key = self._all([self._texts.any_text()], unwanted, peak)
             options.append(self._member(key, self.value(rest)))
         return Choice(options) if options else None

@@ -119,18 +119,9 @@ class Character(Leaf):
     def spelling(self) -> bytes:
         return self._spelling
 
-    @property
-    @override
-    def peak(self) -> int:
-        return max(map(len, self._sequences), default=0)
-
     @override
     def rises(self) -> Mapping[Range, int]:
-        found: dict[Range, int] = {}
-        for sequence in self._sequences:
-            left = len(sequence) - 1
-            found[sequence[0]] = max(found.get(sequence[0], -self.cost), left - self.cost)
-        return found
+        return dict.fromkeys(self.ranges, -self.cost)
 
     @override
     def after(self, byte: int) -> Leaf | None:

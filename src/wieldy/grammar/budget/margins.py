@@ -33,6 +33,8 @@ _MAX_ROUNDS = 8
 """
 _LEAST = 64
 """A margin need not be told more exactly than this."""
+_UNFINISHED = 5
+"""What an unfinished character at the end of a token costs at most: most of an escape in a JSON string."""
 _ANY_BYTE = (1 << 256) - 1
 
 _Begun = dict[Range | None, int]
@@ -52,7 +54,7 @@ def margin(network: Network, cutter: Cutter) -> int:
     for bound, token in cutter.weights(weights):
         if bound > most:
             most = max(most, begun.weight(token, weights))
-    return most
+    return most + _UNFINISHED
 
 
 class _Beginnings:

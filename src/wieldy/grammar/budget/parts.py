@@ -71,7 +71,7 @@ class Leaf(Part):
 
     @property
     def peak(self) -> int:
-        """No fewer bytes than it can cost now or at any time until it is written."""
+        """No fewer bytes than it can cost now or at any time until it is written, characters being whole."""
         return self.cost
 
     @property
@@ -80,7 +80,7 @@ class Leaf(Part):
         return None
 
     def rises(self) -> Mapping[Range, int]:
-        """By ranges that the first byte may be in: how much dearer than now it may be, at any time after that byte."""
+        """By ranges of the first byte: how much dearer than now it may be at any time after that character."""
         return dict.fromkeys(self.ranges, self.peak - self.cost)
 
     def after(self, byte: int) -> Leaf | None:

@@ -31,9 +31,6 @@ from wieldy.grammar.shape import (
 MAX_COUNTED = 64
 """An upper bound above this is left to the engine: a completion writes no more than it must."""
 
-LONGEST_CHARACTER = 6
-"""Bytes of the longest way to write one character: an escape in a JSON string."""
-
 _ANY_CHARACTER = CharacterClass(ranges=(), is_negated=True)
 
 
@@ -100,10 +97,7 @@ class Texts:
             return self.any_text()
         any_text = self.any_text()
         unwanted = [Chain([any_text, self._marker(marker)]) for marker in dict.fromkeys(markers)]
-        meeting = Meeting(
-            self._states, [any_text], [Choice(unwanted)], is_unwanted_anywhere=True, peak=LONGEST_CHARACTER
-        )
-        return meeting.start
+        return Meeting(self._states, [any_text], [Choice(unwanted)], is_unwanted_anywhere=True, peak=0).start
 
     def _marker(self, marker: Marker) -> Part:
         space = CharacterClass(ranges=tuple((character, character) for character in WHITE_SPACE), is_negated=False)
