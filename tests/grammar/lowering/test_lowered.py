@@ -16,7 +16,7 @@ from wieldy.grammar import Matcher, Tokenizer
 from wieldy.grammar.check.masked import masked_part
 from wieldy.grammar.compiled import compiled_text
 from wieldy.grammar.lowering import Lowered, lowered
-from wieldy.grammar.lowering.lowered import pointer
+from wieldy.grammar.lowering.lowered import OMITTED, pointer
 from wieldy.grammar.lowering.vocabulary import ENFORCED, subschemas
 
 BYTES = Tokenizer.of_bytes()
@@ -172,6 +172,7 @@ def left(schema: Any) -> list[str]:
         ({"type": "array", "items": {"enum": ["a", "b"]}, "uniqueItems": True}, [[], ["b", "a"]], [["a", "a"]]),
         ({"type": "array", "items": {"type": "boolean"}, "uniqueItems": True, "minItems": 1},
          [[True], [False, True]], [[], [True, True]]),
+        ({"enum": [[1, 1], [1, 2], 3], "uniqueItems": True}, [[1, 2], 3], [[1, 1]]),
         ({"type": "array", "contains": {"type": "integer"}, "maxItems": 2}, [[1], ["a", 1]], [[], ["a", "b"]]),
         ({"allOf": [{"properties": {"a": {"type": "integer"}}}, {"properties": {"b": {"type": "null"}}}],
           "unevaluatedProperties": False, "type": "object"}, [{"a": 1, "b": None}], [{"c": 1}, {"a": "x"}]),
@@ -287,6 +288,41 @@ def test_no_escape_spells_a_name_that_is_taken() -> None:
     found = lowered(schema).schema
     assert accepts(found, '{"a":1,"b":"x"}')
     assert not accepts(found, '{"a":1,"\\u0061":"x"}')
+
+
+@pytest.mark.parametrize(
+    ("schema", "keyword"),
+    [
+        (
+            {
+                "type": "object",
+                "patternProperties": {"^a": {"type": "null"}},
+                "additionalProperties": {"type": "integer"},
+            },
+            "patternProperties",
+        ),
+        (
+            {"type": "object", "anyOf": [{"properties": {"a": {"type": "null"}}}], "unevaluatedProperties": False},
+            "anyOf",
+        ),
+    ],
+)
+def test_what_is_left_out_for_an_engine_makes_no_other_keyword_stricter(schema: dict[str, Any], keyword: str) -> None:
+    report = lowered(schema, without=[((), keyword)])
+    value = {"a": None}
+    assert fits(schema, value)
+    assert fits(report.schema, value)
+    assert fits(masked_part(schema, report.enforcement), value)
+
+
+@settings(max_examples=80, deadline=None)
+@given(schemas(), values, st.data())
+def test_whatever_is_left_out_what_fits_is_allowed(schema: dict[str, Any], value: Any, data: st.DataObject) -> None:
+    keywords = [keyword for keyword in schema if keyword in OMITTED]
+    chosen = data.draw(st.lists(st.sampled_from(keywords), unique=True)) if keywords else []
+    report = lowered(schema, without=[((), keyword) for keyword in chosen])
+    if not report.refused and fits(schema, value):
+        assert fits(report.schema, value) or _is_limited(schema, value), report
 
 
 def test_names_that_no_small_expression_tells_from_others_are_left_and_not_worked_out_for_ever() -> None:

@@ -23,6 +23,7 @@ from wieldy.grammar.lowering.records import (
     Way,
     together,
 )
+from wieldy.grammar.lowering.values import is_same
 from wieldy.schema.resolve import Location
 
 if TYPE_CHECKING:
@@ -209,7 +210,9 @@ _MAX_POSITIONS = 4
 
 def _unique_items(meaning: Meaning, place: Location, schema: JsonObject, way: Way) -> Sequence[Way]:
     arrays = way.arrays
-    if schema["uniqueItems"] is not True or arrays is None or way.values is not None:
+    if schema["uniqueItems"] is True and way.values is not None:
+        return (replace(way, values=tuple(filter(_has_no_repeated_item, way.values))),)
+    if schema["uniqueItems"] is not True or arrays is None:
         return (way,)
     if arrays.most is not None and arrays.most <= 1:
         return (way,)
@@ -222,6 +225,12 @@ def _unique_items(meaning: Meaning, place: Location, schema: JsonObject, way: Wa
         return (replace(way, arrays=arrays.met(Arrays(most=len(values)))),)
     listed: tuple[JsonValue, ...] = tuple(row for row in _rows(values) if meaning.values.fits(row, way))
     return (replace(way, arrays=None), Way(values=listed))
+
+
+def _has_no_repeated_item(value: JsonValue) -> bool:
+    if not isinstance(value, list):
+        return True
+    return not any(is_same(item, other) for index, item in enumerate(value) for other in value[:index])
 
 
 def _rows(values: list[JsonValue]) -> list[list[JsonValue]]:

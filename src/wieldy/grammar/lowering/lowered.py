@@ -148,7 +148,7 @@ def taken_by(is_taken: Callable[[JsonObject], bool], schema: JsonObject) -> Lowe
         The schema without the keywords at fault; as it is if the engine does not take it whatever is left out.
     """
     places = [place for place, _ in subschemas(schema)]
-    origins = [(place, keyword) for place in places for keyword in _keywords(schema, place) if keyword in _OMITTED]
+    origins = [(place, keyword) for place in places for keyword in _keywords(schema, place) if keyword in OMITTED]
     found: list[Origin] = []
     trials = 0
     while not is_taken((done := lowered(schema, without=found)).schema):
@@ -167,7 +167,7 @@ def taken_by(is_taken: Callable[[JsonObject], bool], schema: JsonObject) -> Lowe
 
 _MAX_TRIALS = 100
 """Schemas that are shown to the engine to find out what it does not take."""
-_OMITTED = frozenset(
+OMITTED = frozenset(
     {"pattern", "format", "patternProperties", "propertyNames", "multipleOf", "minLength", "maxLength", "not", "if"}
     | {"oneOf", "anyOf", "minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
     | {"minProperties", "maxProperties", "dependentRequired", "dependentSchemas", "dependencies", "contains"}

@@ -71,6 +71,9 @@ class Meaning:
         self._peeks = 0
         self._pairs = 0
         self._without = dict.fromkeys(without, "the engine does not take it")
+        for place, keyword in tuple(self._without):
+            if keyword == "patternProperties":
+                self._without[place, "additionalProperties"] = f"which members are additional, `{keyword}` says"
         self._known: dict[Claim, tuple[Way, ...]] = {}
         self._together: dict[Goal, tuple[Way, ...]] = {}
         self._open: set[Claim] = set()
@@ -87,7 +90,7 @@ class Meaning:
         has_contains = any("contains" in one for _, one in self.parts)
         dynamic = [one["$dynamicRef"] for _, one in self.parts if "$dynamicRef" in one]
         is_followed = all(self.references.is_only_anchor(str(reference)) for reference in dynamic)
-        self.counts_seen = is_followed and max(branches, default=0) <= _MAX_COUNTED
+        self.counts_seen = is_followed and not self._without and max(branches, default=0) <= _MAX_COUNTED
         for place, keyword in found:
             if not self.counts_seen or (keyword == "unevaluatedItems" and has_contains):
                 self._without[place, keyword] = "which of many alternatives have looked at a value is not followed"
