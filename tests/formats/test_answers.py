@@ -116,10 +116,26 @@ def test_an_answer_may_be_one_of_a_few_texts(name: str) -> None:
 def test_where_there_may_be_no_text_beside_calls_there_is_none(name: str) -> None:
     chat = get(name)
     required = ToolChoice(mode="required")
-    alone, beside = (chat.grammar(TOOLS, prompt="", tool_choice=required, has_text=has) for has in (False, True))
+    alone = chat.grammar(TOOLS, prompt="", tool_choice=required, beside=("reasoning",))
+    beside = chat.grammar(TOOLS, prompt="", tool_choice=required)
 
     calling = chat.render_reply(Message.assistant(calls=[CALL]), TOOLS, prompt="")
     assert allows(alone, calling)
     said = chat.render_reply(Message.assistant("I look.", calls=[CALL]), TOOLS, prompt="")
     assert not allows(alone, said)
     assert allows(beside, calling)
+
+
+@pytest.mark.parametrize("name", [name for name in names() if get(name).reasoning_mark])
+def test_where_there_may_be_no_reasoning_there_is_only_what_the_prompt_has_opened(name: str) -> None:
+    chat = get(name)
+    thinking = Message.assistant("No.", reasoning="Hm.")
+
+    silent = chat.grammar(TOOLS, prompt="", beside=("text",))
+    assert allows(silent, chat.render_reply(Message.assistant("No."), TOOLS, prompt=""))
+    assert not allows(silent, chat.render_reply(thinking, TOOLS, prompt=""))
+    assert allows(chat.grammar(TOOLS, prompt=""), chat.render_reply(thinking, TOOLS, prompt=""))
+
+    opened = chat.reasoning_mark
+    begun = chat.grammar(TOOLS, prompt=opened, beside=("text",))
+    assert allows(begun, chat.render_reply(thinking, TOOLS, prompt=opened))

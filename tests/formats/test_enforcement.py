@@ -54,7 +54,7 @@ def test_the_arguments_of_a_call_fit_what_the_grammar_enforces(name: str, argume
     chat = get(name)
     if name not in GRAMMARS:
         required = ToolChoice(mode="required")
-        GRAMMARS[name] = chat.grammar([BOOK], tool_choice=required, at_most=1, prompt="", has_text=False)
+        GRAMMARS[name] = chat.grammar([BOOK], tool_choice=required, at_most=1, prompt="", beside=("reasoning",))
     grammar = GRAMMARS[name]
     assert {entry.schema for entry in grammar.enforcement} == {"book"}
     in_order = {key: arguments[key] for key in (*SCHEMA["properties"], "unknown") if key in arguments}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from wieldy.core.calls import AUTO, InvalidToolCall, ToolCall, ToolChoice
 from wieldy.core.errors import UsageError
@@ -17,12 +17,14 @@ from wieldy.formats.parser import Parser
 from wieldy.formats.reading.tool_index import ToolIndex, ToolLike
 from wieldy.formats.turns.turns import ReplyPlace, Turns
 from wieldy.formats.values.expected import is_same
-from wieldy.formats.wires.reply import CallsInReasoning, Choice, ReadOptions, ReplyParts, WireLike
+from wieldy.formats.wires.reply import CallsInReasoning, Choice, ReadOptions, Region, ReplyParts, WireLike
 from wieldy.grammar import Grammar, Tokenizer
 from wieldy.grammar.shape import Rules, Shape
 from wieldy.schema.repair import RepairLevel
 
 _MODES = ("auto", "none", "required", "tool")
+Beside: TypeAlias = Literal["text", "reasoning"]
+"""What may stand in a reply beside its calls or its answer."""
 Messages: TypeAlias = str | Iterable[Message | Mapping[str, Any]]
 
 
@@ -50,6 +52,12 @@ class ChatFormat:
     def marks(self) -> tuple[str, ...]:
         """The marks that are special tokens where the model's own vocabulary is used, or have some in them."""
         return tuple(dict.fromkeys((*token_marks(self.wire), *self.turns.reply_end)))
+
+    @property
+    def reasoning_mark(self) -> str | None:
+        """The mark with which reasoning begins; None where it needs none, or there is no reasoning."""
+        region = getattr(self.wire, "reasoning", None)
+        return region.open.text if isinstance(region, Region) else None
 
     def special_tokens_of(self, vocabulary: Iterable[str]) -> tuple[str, ...]:
         """Those special tokens of a vocabulary that stand in marks of this format: what `parser` and `grammar` take."""
@@ -196,7 +204,7 @@ class ChatFormat:
         special_tokens: Mapping[str, int] | None = None,
         tokenizer: Tokenizer | None = None,
         answer: Shape | None = None,
-        has_text: bool = True,
+        beside: Collection[Beside] = ("text", "reasoning"),
     ) -> Grammar:
         """A constraint that lets a model write only what the parser reads, calls of these tools included.
 
@@ -209,7 +217,7 @@ class ChatFormat:
             tokenizer: The vocabulary, where it is known: its special tokens are used, and the grammar is compiled for
                 it at once.
             answer: What the text of a reply without calls must be; None for any text.
-            has_text: Whether there may be text beside calls.
+            beside: What else may be written: text beside calls, and reasoning before all.
 
         Raises:
             UsageError: The tool that must be called is not on offer.
@@ -225,7 +233,7 @@ class ChatFormat:
             at_most=at_most,
             prompt=prompt,
             answer=answer,
-            has_text=has_text,
+            beside=beside,
         )
         if tokenizer is not None and special_tokens is None:
             known = tokenizer.special_tokens
@@ -241,7 +249,7 @@ class ChatFormat:
         at_most: int | None = None,
         prompt: str | None = None,
         answer: Shape | None = None,
-        has_text: bool = True,
+        beside: Collection[Beside] = ("text", "reasoning"),
     ) -> Rules:
         """What `grammar` compiles, for other notations.
 
@@ -260,7 +268,15 @@ class ChatFormat:
             raise UsageError("A call is required, but there is no tool to call.")
         named: dict[str, Shape] = {}
         ends = tuple(self.turns.reply_end)
-        choice = Choice(calls=calls, at_most=at_most, offered=offered, ends=ends, answer=answer, has_text=has_text)
+        choice = Choice(
+            calls=calls,
+            at_most=at_most,
+            offered=offered,
+            ends=ends,
+            answer=answer,
+            has_text="text" in beside,
+            has_reasoning="reasoning" in beside,
+        )
         start = self.wire.shape(definitions, choice, named, self.wire.start(prompt))
         return Rules(start=start, named=named)
 

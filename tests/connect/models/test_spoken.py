@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from wieldy.core.messages import Message
 from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output, PatternOutput, in_words
 from wieldy.core.ports import ModelReply, ModelRequest
 from wieldy.formats import ChatFormat, get, names
-from wieldy.grammar import Grammar, Tokenizer, json_schema, minimum_tokens
+from wieldy.grammar import Grammar, Matcher, Tokenizer, json_schema, minimum_tokens
 from wieldy.schema import CompiledSchema
 
 NOON = datetime(2026, 11, 30, 12)
@@ -238,10 +239,43 @@ def test_a_call_may_be_demanded_only_of_a_tool_that_is_there(plain: TemplateProc
         spoken(plain, "hermes", request, seed=0)
 
 
-def test_a_pattern_that_cannot_be_a_constraint_is_refused(plain: TemplateProcess) -> None:
+def test_an_answer_that_no_constraint_can_hold_says_so() -> None:
     request = ModelRequest(messages=HELLO, output=PatternOutput(pattern=r"(a)\1"))
-    with pytest.raises(GrammarError, match="back reference"):
-        spoken(plain, "hermes", request, seed=0)
+    model, reply = asked(PLAIN, request, said="aa")
+    assert model.grammars == [None]
+    assert (reply.message.text, reply.held) == ("aa", False)
+
+
+def test_a_tool_whose_schema_no_constraint_can_hold_spoils_no_other(plain: TemplateProcess) -> None:
+    elsewhere = ToolDefinition(
+        name="odd", description="Odd.", input_schema={"type": "object", "properties": {"a": {"$ref": "https://a.b/c"}}}
+    )
+    request = ModelRequest(messages=HELLO, tools=(*TOOLS, elsewhere), tool_choice=REQUIRED, max_output_tokens=300)
+    for seed in range(6):
+        _, reply, _ = spoken(plain, "json", request, seed=seed)
+        check_calls(
+            replace(
+                reply, message=Message.assistant(calls=[call for call in reply.message.calls if call.name != "odd"])
+            )
+        )
+        assert all(isinstance(call, ToolCall) for call in reply.message.calls)
+
+
+@pytest.mark.parametrize(
+    ("template", "thinks"),
+    [
+        (PLAIN, False),
+        (PLAIN.replace("[assistant]", "[assistant]{% if thinking %}<think>{% endif %}"), True),
+    ],
+)
+def test_only_a_model_that_was_taught_to_think_may_think_before_it_calls(template: str, thinks: bool) -> None:
+    request = ModelRequest(messages=HELLO, tools=TOOLS, tool_choice=REQUIRED)
+    for name in ("hermes", "json"):
+        model, _ = asked(template, request, chat_format=name)
+        (grammar,) = model.grammars
+        assert grammar is not None
+        matcher = Matcher(grammar, vocabulary())
+        assert matcher.accept_text("<think>") == thinks
 
 
 def test_ids_of_calls_are_those_of_no_other(plain: TemplateProcess) -> None:

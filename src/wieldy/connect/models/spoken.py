@@ -19,19 +19,17 @@ from typing import Final
 
 from wieldy.connect.models.answers import Delta
 from wieldy.connect.models.identifiers import ids_in
+from wieldy.connect.models.spoken_constraint import constraint_of
 from wieldy.connect.models.spoken_reading import SpokenReading
 from wieldy.connect.models.telling import told
 from wieldy.connect.models.template_process import TemplateProcess
 from wieldy.connect.models.writing import Token, Writer
-from wieldy.core.calls import NO_TOOLS, ToolDefinition
+from wieldy.core.calls import ToolDefinition
 from wieldy.core.errors import GrammarError, RequestRefusedError, UsageError
 from wieldy.core.messages import Message
-from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output, PatternOutput
 from wieldy.core.ports import ModelReply, ModelRequest
 from wieldy.formats import ChatFormat, get
-from wieldy.grammar import Grammar
-from wieldy.grammar.reading.regex import whole
-from wieldy.grammar.shape import Exact, Json, OneOf, Shape
+from wieldy.formats.format import Beside
 from wieldy.run.actions.demands import demand_of
 from wieldy.run.actions.retelling import Retelling
 
@@ -107,20 +105,20 @@ class Speech:
         if request.output is not None:  # a mask alone tells a model nothing: it would only meet it
             request = replace(request, messages=told(request.messages, request.output))
         prompt = self._prompt(request, now)
-        grammar = self._grammar(request, prompt)
-        marks = self._marks
-        chat = self.manner.chat_format
+        marks, chat = self._marks, self.manner.chat_format
+        constraint = constraint_of(request, chat, prompt=prompt, special_tokens=marks, beside=self._beside(request))
         reading = SpokenReading(
             chat.parser(
                 request.tools,
                 prompt=prompt,
                 id_prefix=_id_prefix(request.messages),
                 special_tokens=marks,
-                repair=None if grammar is None else 1,
+                repair=None if constraint.grammar is None else 1,
             ),
             marks={number: text for text, number in marks.items()},
             stop=request.stop,
             output=request.output,
+            is_held=constraint.holds_answer,
         )
 
         def take(token: Token) -> bool:
@@ -130,7 +128,7 @@ class Speech:
             return is_left or reading.is_over
 
         budget = request.max_output_tokens or MOST_OUTPUT_TOKENS
-        ending = self.writer.write(prompt, max_tokens=budget, grammar=grammar, on_token=take)
+        ending = self.writer.write(prompt, max_tokens=budget, grammar=constraint.grammar, on_token=take)
         for delta in reading.close():
             on_delta(delta)
         return reading.reply(ending)
@@ -165,44 +163,25 @@ class Speech:
         except UsageError as error:
             raise RequestRefusedError(f"The local model does not take this conversation: {error}") from error
 
-    def _grammar(self, request: ModelRequest, prompt: str) -> Grammar | None:
-        """What the reply must be; None where it may be any text."""
-        if not request.tools and request.output is None:
-            return None
-        return self.manner.chat_format.grammar(
-            request.tools,
-            tool_choice=request.tool_choice if request.tools else NO_TOOLS,
-            at_most=1 if request.tool_choice.mode == "tool" else None,
-            prompt=prompt,
-            special_tokens=self._marks,
-            answer=None if request.output is None else shape_of(request.output),
-            # Where there must be a call, a small model that is allowed to talk talks until its budget is gone.
-            has_text=request.tool_choice.mode not in ("required", "tool"),
-        )
+    def _beside(self, request: ModelRequest) -> tuple[Beside, ...]:
+        """What the model may write beside calls and answers.
+
+        A small model that is allowed to talk where there must be a call, or to think although it was not taught to,
+        does so until its budget is gone.
+        """
+        mark = self.manner.chat_format.reasoning_mark
+        thinks = mark is None or mark in self._marks or self.template.mentions(mark)
+        must_call = bool(request.tools) and request.tool_choice.mode in ("required", "tool")
+        return (*(() if must_call else ("text",)), *(("reasoning",) if thinks else ()))
 
     @cached_property
     def _marks(self) -> dict[str, int]:
         """The vocabulary's special tokens that stand in marks of the format, with their ids."""
         try:
             known = self.writer.tokenizer.special_tokens
-        except GrammarError:  # text needs none; a constraint will say what is wrong
+        except GrammarError:  # text needs none, and for a constraint the model will say what is wrong
             return {}
         return {text: known[text] for text in self.manner.chat_format.special_tokens_of(known)}
-
-
-def shape_of(output: Output) -> Shape:
-    """What the text of an answer must be.
-
-    Raises:
-        GrammarError: The regular expression has what cannot be made a constraint.
-    """
-    match output:
-        case JsonOutput(schema=schema):
-            return Json(schema)
-        case ChoiceOutput(options=options):
-            return OneOf(tuple(map(Exact, options)))
-        case PatternOutput(pattern=pattern):
-            return whole(pattern)
 
 
 def _id_prefix(messages: Sequence[Message]) -> str:

@@ -50,14 +50,22 @@ class SpokenReading:
         marks: The special tokens that stand in marks of the format, by their ids; any other says nothing.
         stop: Texts at which the reply ends.
         output: What the text of an answer without calls had to be.
+        is_held: Whether a constraint held it to that.
     """
 
     def __init__(
-        self, parser: Parser, *, marks: Mapping[int, str], stop: Sequence[str] = (), output: Output | None = None
+        self,
+        parser: Parser,
+        *,
+        marks: Mapping[int, str],
+        stop: Sequence[str] = (),
+        output: Output | None = None,
+        is_held: bool = False,
     ) -> None:
         self._parser = parser
         self._marks = marks
         self._output = output
+        self._is_held = is_held
         self._decoding = Decoding(stop)
         self._events: list[ParseEvent] = []
         self._text = _Stretch()
@@ -112,7 +120,7 @@ class SpokenReading:
             usage=ending.usage,
             finish=finish,
             forced=self._forced_of_answer(read.content) if is_answer else (),
-            held=is_answer and ending.is_complete,
+            held=is_answer and self._is_held and ending.is_complete,
         )
 
     def _read(self, text: str, token: Token) -> list[ParseEvent]:

@@ -79,6 +79,11 @@ class TemplateProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._stopped = ""
 
+    def mentions(self, text: str) -> bool:
+        """Whether the template's source has these letters."""
+        source = self._source.text
+        return any(text in part for part in ([source] if isinstance(source, str) else source.values()))
+
     def render(
         self, messages: Iterable[Message], *, tools: Iterable[ToolDefinition] = (), begun: str = "", now: datetime
     ) -> str:

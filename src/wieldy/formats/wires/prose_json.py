@@ -67,7 +67,7 @@ class ProseJsonWire:
         thought = InOrder((TextWithout((close,)), Exact(self.reasoning.closing)))
         begin: Shape = thought
         if start.inside != "reasoning":
-            begin = maybe(InOrder((Exact(self.reasoning.opening), thought)))
+            begin = maybe(InOrder((Exact(self.reasoning.opening), thought))) if choice.has_reasoning else InOrder(())
         if choice.answer is not None:
             rules["answer"] = choice.answer
         if choice.calls == "none" or not tools:

@@ -122,6 +122,7 @@ class Choice:
         ends: The marks that end a reply.
         answer: What the text of a reply without calls must be; None for any text.
         has_text: Whether there may be text beside calls.
+        has_reasoning: Whether there may be reasoning that the prompt did not open.
     """
 
     calls: OneOfThese["auto", "required", "none"] = "auto"
@@ -130,6 +131,7 @@ class Choice:
     ends: tuple[str, ...] = ()
     answer: Shape | None = None
     has_text: bool = True
+    has_reasoning: bool = True
 
 
 def answer_or_calls(marked: Shape, answer: Shape, calls: Shape, rules: Mapping[str, Shape]) -> Shape:

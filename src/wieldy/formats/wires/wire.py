@@ -98,9 +98,10 @@ class Wire:
             begins_content = self.content.open.spellings if self.content else ()
             ends = (*begins_content, *(call_marks if self.calls_in_reasoning == "calls" else ()))
             thought = InOrder((TextWithout((*self.reasoning.close.spellings, *ends)), *_closing(self.reasoning)))
-            parts.append(
-                thought if start.inside == "reasoning" else maybe(InOrder((*_opening(self.reasoning), thought)))
-            )
+            if start.inside == "reasoning":
+                parts.append(thought)
+            elif choice.has_reasoning:
+                parts.append(maybe(InOrder((*_opening(self.reasoning), thought))))
         rules["content"] = self._content_shape(TextWithout(marks), start, may_be_missing=True)
         answer: Shape = Named("content")
         if choice.answer is not None:

@@ -89,7 +89,12 @@ def _reply(asked: Asked, chat_format: ChatFormat, server: MaskFields) -> Taken:
     """The constraint of a whole reply, with what it leaves of the calls."""
     output = None if asked.must_call else asked.output
     answer = None if output is None or unreadable(output) else shape_of(output)
-    rules = chat_format.rules(asked.tools, tool_choice=asked.tool_choice, answer=answer, has_text=not asked.must_call)
+    rules = chat_format.rules(
+        asked.tools,
+        tool_choice=asked.tool_choice,
+        answer=answer,
+        beside=("reasoning",) if asked.must_call else ("text", "reasoning"),
+    )
     return Taken(
         how="mask",
         fields=server.reply(_with_schemas_for(server.reply_engine, rules)),
