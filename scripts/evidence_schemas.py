@@ -2,7 +2,7 @@
 
     python scripts/evidence_schemas.py keywords [WALKS]    random walks under every keyword, real vocabularies
     python scripts/evidence_schemas.py suite FOLDER        the JSON Schema Test Suite (from the sdist of `jsonschema`)
-    python scripts/evidence_schemas.py public FOLDER       SchemaStore, the schemas of tools, BFCL's functions
+    python scripts/evidence_schemas.py public FOLDER [N]   SchemaStore, tools' schemas, BFCL's functions; every Nth
 
 `make evidence ARGS=constraint` fetches what is needed into a folder of its own and runs all three. The engine alone is
 measured beside Wieldy: strictly, where it refuses what it does not know, and `lenient`, where it ignores it.
@@ -11,6 +11,7 @@ measured beside Wieldy: strictly, where it refuses what it does not know, and `l
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import pickletools
 import random
@@ -20,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +41,7 @@ from wieldy.grammar import Tokenizer
 from wieldy.grammar.check.masked import masked_part
 from wieldy.grammar.check.walks import Walker
 from wieldy.grammar.compiled import compiled
-from wieldy.grammar.lowering import lowered
+from wieldy.grammar.lowering import Lowered, lowered
 from wieldy.grammar.shape import Json, Rules
 
 MOST_CHARACTERS = 400_000
@@ -119,14 +121,30 @@ def accepts(text: str, value: Any) -> bool:
     return matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting()
 
 
+def reported(schema: dict[str, Any]) -> Lowered:
+    """The schema as the engine has it, with the report on that; as it is lowered where the engine refuses it."""
+    try:
+        grammar = compiled(Rules(start=Json(schema)))
+    except GrammarError:
+        return lowered(schema)
+    (found,) = grammar.lowered.values()
+    return Lowered(schema=found, enforcement=grammar.enforcement)
+
+
+def accepts_in_order(text: str, orders: list[dict[str, int]], value: Any) -> bool:
+    """Whether the mask lets the value through, its members in one of the orders: all masks ask for one."""
+    return accepts(text, value) or any(accepts(text, _in_order(value, ranks)) for ranks in orders)
+
+
 def compare(schemas: Iterator[tuple[dict[str, Any], list[Any], list[Any]]]) -> None:
     """A table of what each mask makes of the schemas and of their values, valid and invalid."""
     compared, entries = masks(), Counter[str]()
     total = Counter[str]()
     for schema, valid, invalid in schemas:
         total.update({"schemas": 1, "valid": len(valid), "invalid": len(invalid)})
-        report = lowered(schema)
+        report = reported(schema)
         entries.update(entry.by for entry in report.enforcement if not report.refused)
+        orders = [_ranks(schema), _ranks(report.schema)]
         is_all = all(entry.by == "mask" for entry in report.enforcement)
         for mask in compared:
             started = time.process_time()
@@ -136,8 +154,8 @@ def compare(schemas: Iterator[tuple[dict[str, Any], list[Any], list[Any]]]) -> N
                 continue
             mask.counts["compiled"] += 1
             mask.counts["valid"] += len(valid)
-            mask.counts["accepted"] += sum(accepts(text, value) for value in valid)
-            let_through = sum(accepts(text, value) for value in invalid)
+            mask.counts["accepted"] += sum(map(partial(accepts_in_order, text, orders), valid))
+            let_through = sum(map(partial(accepts_in_order, text, orders), invalid))
             mask.counts["invalid"] += len(invalid)
             mask.counts["let through"] += let_through
             if mask is compared[0] and is_all:
@@ -186,15 +204,15 @@ def _suite_cases(folder: Path) -> Iterator[tuple[dict[str, Any], list[Any], list
 # Public schemas
 
 
-def public(folder: Path) -> None:
-    """Schemas that packages ship, with values made from them and spoiled, judged by jsonschema-rs."""
+def public(folder: Path, *, every: int) -> None:
+    """The schemas that packages ship, or some, with values made from them and spoiled, judged by jsonschema-rs."""
     for title, found in (
         ("SchemaStore", _schemastore(folder)),
         ("check-jsonschema", _vendored(folder)),
         ("Functions of BFCL", _functions(folder)),
     ):
         print(f"\n### {title}\n", flush=True)
-        compare(_with_values(found))
+        compare(_with_values(itertools.islice(found, 0, None, every)))
 
 
 def _schemastore(folder: Path) -> Iterator[dict[str, Any]]:
@@ -231,13 +249,21 @@ def _functions(folder: Path) -> Iterator[dict[str, Any]]:
     """The parameters of all functions, each once, with type names as JSON Schema has them."""
     seen = set[str]()
     for path in sorted(folder.rglob("bfcl_eval/data/BFCL_*.json")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            for function in json.loads(line).get("function", []):
-                schema = _with_types(copy.deepcopy(function["parameters"]))
-                text = json.dumps(schema)
-                if text not in seen:
-                    seen.add(text)
-                    yield schema
+        for function in (found for line in path.read_text(encoding="utf-8").splitlines() for found in _asked(line)):
+            schema = _with_types(copy.deepcopy(function["parameters"]))
+            text = json.dumps(schema)
+            if text not in seen:
+                seen.add(text)
+                yield schema
+
+
+def _asked(line: str) -> list[dict[str, Any]]:
+    """The functions of one question; none where the file is no list of questions."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return []
+    return found.get("function", []) if isinstance(found, dict) else []
 
 
 def _with_types(schema: Any) -> Any:
@@ -269,8 +295,8 @@ def _with_values(schemas: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, 
         fitting = {text: judge.is_valid(value) for text, value in values.items()}
         yield (
             schema,
-            [_in_order(values[text], schema) for text, fits in fitting.items() if fits],
-            [_in_order(values[text], schema) for text, fits in fitting.items() if not fits],
+            [values[text] for text, fits in fitting.items() if fits],
+            [values[text] for text, fits in fitting.items() if not fits],
         )
 
 
@@ -279,28 +305,25 @@ def _names(schema: dict[str, Any]) -> list[str]:
     return list(properties) if isinstance(properties, dict) else []
 
 
-def _in_order(value: Any, schema: dict[str, Any]) -> Any:
-    """The value with its members in the order in which the schema has them, which every mask asks for."""
+def _ranks(schema: Any) -> dict[str, int]:
+    """The names of members in the order in which the schema has them."""
     ranks: dict[str, int] = {}
-
-    def look(part: Any) -> None:
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop(0)
         if isinstance(part, dict):
-            if isinstance(part.get("properties"), dict):
-                for name in part["properties"]:
-                    ranks.setdefault(name, len(ranks))
-            for inner in part.values():
-                look(inner)
-        elif isinstance(part, list):
-            for inner in part:
-                look(inner)
+            named = part.get("properties")
+            for name in named if isinstance(named, dict) else ():
+                ranks.setdefault(name, len(ranks))
+        waiting += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return ranks
 
-    def ordered(part: Any) -> Any:
-        if isinstance(part, dict):
-            return {name: ordered(part[name]) for name in sorted(part, key=lambda name: ranks.get(name, len(ranks)))}
-        return [ordered(inner) for inner in part] if isinstance(part, list) else part
 
-    look(schema)
-    return ordered(value)
+def _in_order(value: Any, ranks: dict[str, int]) -> Any:
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: ranks.get(name, len(ranks)))
+        return {name: _in_order(value[name], ranks) for name in names}
+    return [_in_order(inner, ranks) for inner in value] if isinstance(value, list) else value
 
 
 _OTHERS: list[Any] = [None, True, 0, -1, 1.5, "", "text", [], {}, [1], {"a": 1}]
@@ -336,8 +359,8 @@ def main(arguments: list[str]) -> None:
             keywords(int(walks[0]) if walks else 100)
         case ["suite", folder]:
             suite(Path(folder))
-        case ["public", folder]:
-            public(Path(folder))
+        case ["public", folder, *every]:
+            public(Path(folder), every=int(every[0]) if every else 1)
         case _:
             sys.exit(__doc__)
 
