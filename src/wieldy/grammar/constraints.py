@@ -8,13 +8,12 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from wieldy.core.errors import GrammarError
-from wieldy.core.json import JsonObject
+from wieldy.core.json import JsonObject, canonical_json
 from wieldy.grammar.compiled import Grammar, compiled, compiled_text
-from wieldy.grammar.lowering import lowered
+from wieldy.grammar.lowering import bounded
 from wieldy.grammar.naming import tokens_in
 from wieldy.grammar.reading.regex import whole
 from wieldy.grammar.shape import Exact, Json, OneOf, Rules
-from wieldy.schema.rewrite import rewritten
 
 MAX_STRING_CHARACTERS = 200
 MAX_ARRAY_ITEMS = 20
@@ -51,15 +50,13 @@ def json_schema(
     """
     document = schema if isinstance(schema, dict) else _schema_of(schema)
     try:
-        bounded = rewritten(document, lambda part: _bounded(part, max_characters, max_items))
+        source = compiled(Rules(start=Json(document, one_line=True)))
+        # After lowering, so that no bound stands where it would be turned round, as in `not` or `oneOf`.
+        schema = bounded(source.lowered[canonical_json(document)], max_characters, max_items)
     except RecursionError:
         raise GrammarError("The constraint cannot be compiled: its schema is nested too deeply.") from None
-    found = compiled(Rules(start=Json(bounded, one_line=True)))
     # Whoever validates does so against the schema as it was; of the bounds it knows nothing.
-    asked = {(entry.pointer, entry.keyword) for entry in lowered(document).enforcement}
-    return replace(
-        found, enforcement=tuple(entry for entry in found.enforcement if (entry.pointer, entry.keyword) in asked)
-    )
+    return replace(compiled(Rules(start=Json(schema, one_line=True))), enforcement=source.enforcement)
 
 
 def regex(pattern: str | re.Pattern[str]) -> Grammar:
@@ -141,18 +138,3 @@ def _schema_of(annotation: Any) -> JsonObject:
     from wieldy.schema.from_types import value_type  # noqa: PLC0415
 
     return value_type(annotation).schema
-
-
-def _bounded(schema: JsonObject, max_characters: int, max_items: int) -> JsonObject:
-    bounds: JsonObject = {}
-    kinds: list[Any] = kind if isinstance(kind := schema.get("type"), list) else [kind]
-    if "string" in kinds and not schema.keys() & {"maxLength", "enum", "const", "pattern", "format"}:
-        bounds["maxLength"] = max(max_characters, _least(schema, "minLength"))
-    if "array" in kinds and not schema.keys() & {"maxItems", "enum", "const"}:
-        bounds["maxItems"] = max(max_items, _least(schema, "minItems"))
-    return {**schema, **bounds}
-
-
-def _least(schema: JsonObject, keyword: str) -> int:
-    value = schema.get(keyword, 0)
-    return int(value) if isinstance(value, int | float) else 0

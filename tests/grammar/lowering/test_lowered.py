@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from lowering_cases import schemas, values
 
 from wieldy.core.errors import GrammarError
-from wieldy.grammar import Matcher, Tokenizer
+from wieldy.grammar import Matcher, Tokenizer, json_schema
 from wieldy.grammar.check.masked import masked_part
 from wieldy.grammar.compiled import compiled_text
-from wieldy.grammar.lowering import Lowered, lowered
+from wieldy.grammar.lowering import Lowered, bounded, lowered
 from wieldy.grammar.lowering.lowered import OMITTED, pointer
 from wieldy.grammar.lowering.vocabulary import ENFORCED, subschemas
 
@@ -127,6 +127,59 @@ def test_the_engine_allows_what_the_lowered_schema_does(schema: dict[str, Any], 
     elif fits(report.schema, value):
         # Members in another order than the schema's are the one thing that is written otherwise.
         assert "{" in text or "e" in text
+
+
+# Bounds
+
+
+@settings(max_examples=150, deadline=None)
+@given(schemas(), st.lists(values, min_size=1, max_size=6))
+def test_bounds_allow_nothing_that_a_schema_does_not_and_leave_something_of_what_it_does(
+    schema: dict[str, Any], instances: list[Any]
+) -> None:
+    report = lowered(schema)
+    assume(not report.refused)
+    narrow = bounded(report.schema, 1, 1)
+    assert not lowered(narrow).refused
+    for value in instances:
+        if fits(narrow, value):
+            assert fits(report.schema, value)
+            assert fits(masked_part(schema, report.enforcement), value)
+
+
+@settings(max_examples=60, deadline=None)
+@given(schemas(), values)
+def test_what_a_bounded_mask_allows_the_schema_allows(schema: dict[str, Any], value: Any) -> None:
+    try:
+        grammar = json_schema(schema, max_characters=1, max_items=1)
+    except GrammarError:
+        assume(False)
+        raise
+    matcher = Matcher(grammar, BYTES)
+    if matcher.accept_text(json.dumps(tidy(value))) and matcher.is_accepting:
+        assert fits(masked_part(schema, grammar.enforcement), value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"not": {"type": "string"}}, "x" * 201),
+        ({"not": {"type": "array"}}, [0] * 21),
+        ({"oneOf": [{}, {"type": "string"}]}, "x" * 201),
+        ({"if": {"type": "string"}, "then": {"pattern": "^b"}}, "x" * 201),
+        ({"type": "array", "contains": {"type": "string"}, "maxItems": 1}, ["x" * 201]),
+    ],
+)
+def test_what_a_schema_forbids_is_forbidden_beyond_the_bounds_too(schema: dict[str, Any], value: Any) -> None:
+    matcher = Matcher(json_schema(schema), BYTES)
+    assert not (matcher.accept_text(json.dumps(value)) and matcher.is_accepting)
+
+
+def test_a_bound_gives_way_to_what_a_schema_asks_for() -> None:
+    schema = {"type": "array", "prefixItems": [{"type": "string", "minLength": 300}] * 30, "minItems": 25}
+    matcher = Matcher(json_schema(schema), BYTES)
+    assert matcher.accept_text(json.dumps(["x" * 300] * 30))
+    assert matcher.is_accepting
 
 
 # What becomes of single keywords

@@ -17,7 +17,8 @@ reported, so that it allows the same or more. These occur and no others:
       (`false` wherever there are `properties` or `patternProperties`), `minProperties`, `maxProperties`.
 """
 
+from wieldy.grammar.lowering.bounds import bounded
 from wieldy.grammar.lowering.lowered import Lowered, lowered, taken_by
 from wieldy.grammar.lowering.tools import enforcement_of
 
-__all__ = ["Lowered", "enforcement_of", "lowered", "taken_by"]
+__all__ = ["Lowered", "bounded", "enforcement_of", "lowered", "taken_by"]
