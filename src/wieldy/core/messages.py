@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from wieldy.core.calls import AnyCall, InvalidToolCall, ToolCall, ToolResult
 from wieldy.core.errors import UsageError
-from wieldy.core.json import JsonObject, canonical_json
+from wieldy.core.json import JsonObject, canonical_json, parse_json
 from wieldy.core.media import UNKNOWN_MEDIA_TYPE, FilePart, ImagePart, media_type_in, media_type_of_name
 from wieldy.core.record import Record
 
@@ -219,18 +219,18 @@ def _call_from_dict(index: int, call: Any) -> AnyCall:
 def read_call(*, call_id: str, name: str, arguments: object, provider_id: str | None) -> AnyCall:
     """A call from the JSON text or the object in which a wire carries its arguments; empty text means no arguments.
 
-    Returns an `InvalidToolCall` where the text is no JSON object, so that nothing is lost and the model can be told.
+    Returns an `InvalidToolCall` where the text is no JSON object, or one of which something would be lost (a key that
+    stands twice, half a character), so that nothing is lost and the model can be told.
     """
-    if isinstance(arguments, dict):
-        return ToolCall(id=call_id, name=name, arguments=cast("JsonObject", arguments), provider_id=provider_id)
-    text = arguments if isinstance(arguments, str) else canonical_json(arguments)
+    text = arguments if isinstance(arguments, str) else _text_of(arguments)
     try:
-        value: object = json.loads(text, parse_constant=_refuse_constant) if text.strip() else {}
+        value = parse_json(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
-        found = f"text that is not JSON ({error})"
+        found = f"text that cannot be read as one ({error})"
     else:
         if isinstance(value, dict):
-            return ToolCall(id=call_id, name=name, arguments=cast("JsonObject", value), provider_id=provider_id)
+            members = cast("JsonObject", arguments) if isinstance(arguments, dict) else value  # in their own order
+            return ToolCall(id=call_id, name=name, arguments=members, provider_id=provider_id)
         found = f"JSON that is not an object: {text[:80]}"
     return InvalidToolCall(
         id=call_id,
@@ -241,9 +241,11 @@ def read_call(*, call_id: str, name: str, arguments: object, provider_id: str | 
     )
 
 
-def _refuse_constant(name: str) -> None:
-    # Python reads NaN and Infinity, which JSON does not have and no journal or server can carry.
-    raise ValueError(f"{name} is no JSON value")
+def _text_of(arguments: object) -> str:
+    try:
+        return canonical_json(arguments)
+    except (TypeError, ValueError, RecursionError):  # a program's own values, which no wire carries
+        return repr(arguments)
 
 
 def _call_to_dict(call: AnyCall) -> JsonObject:

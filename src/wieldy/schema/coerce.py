@@ -11,11 +11,10 @@ array, the spelling of names and choices. Each of these has a second reading, an
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TypeAlias
 
-from wieldy.core.json import JsonObject, JsonValue, canonical_json
+from wieldy.core.json import JsonObject, JsonValue, canonical_json, parse_json
 from wieldy.schema.compiled import CompiledSchema, PartsExhaustedError
 from wieldy.schema.resolve import Location, accepted_types, alternatives, conjunction, type_of
 from wieldy.schema.violations import Path, render_path
@@ -214,7 +213,7 @@ def _read(text: str, *, whole: bool) -> JsonValue:
     if not (stripped[:1] in {"{", "["} or _NUMBER.fullmatch(stripped)):
         return text
     try:
-        value: JsonValue = json.loads(stripped)
+        value = parse_json(stripped)
     except (ValueError, RecursionError):
         return text
     if not is_wellformed(value):

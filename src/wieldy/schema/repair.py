@@ -1,6 +1,6 @@
 """JSON that a model wrote nearly right: read in three marked levels, with every change told.
 
-1. Strict: RFC 8259, no key twice, no NaN or Infinity.
+1. Strict: RFC 8259, no key twice, no NaN or Infinity, no half character.
 2. The one object or array is cut out of prose and fences; trailing commas, comments and raw control characters.
 3. Known slips: other quotes, bare keys, Python's words, missing commas and closers, quotes and backslashes not escaped.
 
@@ -13,15 +13,12 @@ Cost: linear in the text. Deliberately not here: fitting values to a schema (`co
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NoReturn
 
 from wieldy.core.errors import ParseError, UsageError
-from wieldy.core.json import JsonObject, JsonValue, canonical_json
+from wieldy.core.json import JsonObject, JsonValue, canonical_json, parse_json
 from wieldy.schema.coerce import coerce
 from wieldy.schema.compiled import CompiledSchema
 from wieldy.schema.explain import shown
@@ -125,10 +122,8 @@ def _levels_above_strict(highest: RepairLevel) -> tuple[RepairLevel, ...]:
 
 def _read_strictly(text: str) -> RepairedJson:
     try:
-        # The standard library is fast; where it refuses or would be lax, our own reader finds the place.
-        value: JsonValue = json.loads(
-            text, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_refuse_constant
-        )
+        # The standard library is fast; where it refuses, our own reader finds the place.
+        value = parse_json(text)
     except (ValueError, RecursionError):
         source = Source(text, start=0, limit=len(text), level=1)
         source.skip()
@@ -137,24 +132,6 @@ def _read_strictly(text: str) -> RepairedJson:
         if source.peek():
             source.fail("the end of the text after the value")
     return RepairedJson(value=value, level=1)
-
-
-def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError("a key occurs twice")
-    return members
-
-
-def _finite(number: str) -> float:
-    value = float(number)
-    if not math.isfinite(value):
-        raise ValueError("a number is too large")
-    return value
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,7 +66,14 @@ def value_follows(source: Source) -> bool:
 
 def read_string(source: Source, place: Place) -> str:
     """The text whose opening quote is next; reading stands behind its closing quote afterwards."""
-    return _String(source, place).read()
+    start = source.position
+    text = _String(source, place).read()
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            source.fail("text of whole characters (no half of a surrogate pair)", at=start)
+    return text
 
 
 class _String:

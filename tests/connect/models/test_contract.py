@@ -22,6 +22,8 @@ TURNS = {
     "thoughts, text and calls": [reasoning("hm"), text("I look."), call("f", {"x": 1}, id="a"), call("g", {}, id="b")],
     "one id twice": [call("f", {}, id="a"), call("f", {"x": 2}, id="a")],
     "arguments that are no JSON": [call("f", '{"x": ', id="a")],
+    "arguments that say one thing twice": [call("f", '{"x": 1, "x": 2}', id="a")],
+    "arguments with half a character": [call("f", '{"x": "\\ud800"}', id="a")],
     "arguments that are no object": [call("f", "[1]", id="a")],
     "nothing": [],
 }

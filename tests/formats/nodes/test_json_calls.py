@@ -79,3 +79,28 @@ def test_deep_nesting_of_the_member_is_refused_and_nothing_worse() -> None:
     (found,) = get("hermes").parse("<tool_call>" + '{"function": ' * 100_000).calls
 
     assert isinstance(found, InvalidToolCall)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        '{"name": "look", "name": "leap", "arguments": {"at": "x"}}',
+        '{"name": "look", "arguments": {"at": "x"}, "arguments": {"at": "y"}}',
+        '{"name": "look", "arguments": {"at": "x"}, "parameters": {"at": "y"}}',
+        '{"name": "look", "arguments": null, "parameters": {"at": "y"}}',
+        '{"type": "function", "function": {"name": "look", "name": "leap", "arguments": {}}}',
+        '{"type": "function", "function": {"name": "look", "arguments": {}}, "arguments": {"at": "x"}}',
+        '{"name": "look", "arguments": {"at": "x", "at": "y"}}',
+        '{"name": "look", "arguments": "{\\"at\\": 1, \\"at\\": 2}"}',
+        '{"name": "look", "arguments": {"at": "\\ud800"}}',
+    ],
+)
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_a_call_that_has_two_readings_or_loses_something_is_no_call(call: str, level: int) -> None:
+    parser = get("hermes").parser(repair=level)  # type: ignore[arg-type]
+    events = [*parser.feed(f"<tool_call>\n{call}\n</tool_call>"), *parser.close()]
+
+    (found,) = reply_of(events, parser.spans).calls
+
+    assert isinstance(found, InvalidToolCall)
+    assert call in found.text

@@ -9,6 +9,7 @@ from functools import lru_cache
 from wieldy.connect.models.backends.outputs import shape_of
 from wieldy.connect.models.backends.strict import Strict
 from wieldy.core.errors import GrammarError, UsageError
+from wieldy.core.json import parse_json
 from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output, PatternOutput
 from wieldy.grammar import Grammar
 from wieldy.grammar.budget import closed
@@ -24,7 +25,7 @@ def fits(text: str, output: Output) -> bool:
     match output:
         case JsonOutput(schema=schema):
             try:
-                return _schema(json.dumps(schema)).accepts(json.loads(text))
+                return _schema(json.dumps(schema)).accepts(parse_json(text))
             except (UsageError, ValueError, RecursionError):
                 return False
         case ChoiceOutput(options=options):

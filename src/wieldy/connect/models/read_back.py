@@ -22,7 +22,7 @@ from wieldy.connect.models.strict_json import json_text
 from wieldy.core.calls import AnyCall, InvalidToolCall, ToolCall
 from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.core.forced import forced_pointers
-from wieldy.core.json import JsonObject, JsonValue
+from wieldy.core.json import JsonObject, parse_json
 from wieldy.core.messages import Message, Part, ReasoningPart, TextPart
 from wieldy.core.outputs import JsonOutput, Output
 from wieldy.core.ports import ModelReply, ModelRequest
@@ -198,7 +198,7 @@ class ReadBack:
         if answer is None:
             return text
         try:
-            value: JsonValue = json.loads(text, object_pairs_hook=_members)
+            value = parse_json(text)
         except (ValueError, RecursionError):
             return text
         back = answer.back(value)
@@ -245,10 +245,3 @@ def _leads(pointer: str, value: Any) -> bool:
         else:
             return False
     return True
-
-
-def _members(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError("a key stands twice")
-    return members

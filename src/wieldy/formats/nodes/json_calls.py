@@ -110,15 +110,18 @@ class JsonCall:
         return ("{", SPACE, Either((kind, ())), Either(keys), SPACE, ":", SPACE, '"', names, '"')
 
     def meant(self, value: JsonValue) -> Meant | None:
-        """The call, if there is a name among the members; without arguments, one with none."""
+        """The call, if there is one name among the members; without arguments, one with none."""
         if not isinstance(value, dict):
             return None
         roles: dict[str, Role] = {key: role for role, key in (*self.also, *self.fields)}
         found: dict[Role, JsonValue] = {}
         wrapped = value.get(_WRAPPER)
-        for key, item in {**(wrapped if isinstance(wrapped, dict) else {}), **value}.items():
-            if key in roles:
-                found.setdefault(roles[key], item)
+        for key, item in (*(wrapped.items() if isinstance(wrapped, dict) else ()), *value.items()):
+            role = roles.get(key)
+            if role is not None and role in found:
+                return None
+            if role is not None:
+                found[role] = item
         name, arguments, provider_id = found.get("name"), found.get("arguments"), found.get("id")
         if not isinstance(name, str) or not isinstance(arguments, dict | None):
             return None
@@ -220,9 +223,11 @@ def _take_members(source: Source, call: OpenCall, roles: dict[str, Role], *, is_
             case None if key == _WRAPPER and not is_inner and source.text.startswith("{", source.at):
                 yield from _take_members(source, call, roles, is_inner=True)
                 yield from _expect(source, "}")
-            case "name" if call.name is None:
+            case "name":
+                _check_once(source, key, is_new=call.name is None)
                 call.named((yield from _read_text(source, "the name of a tool")))
-            case "arguments" if not call.has_arguments:
+            case "arguments":
+                _check_once(source, key, is_new=not call.has_arguments)
                 yield from read_arguments(source, call)
             case "id" if call.provider_id is None:
                 call.provider_id = _text_of(json.loads((yield from collected(source, read_value))))
@@ -231,6 +236,16 @@ def _take_members(source: Source, call: OpenCall, roles: dict[str, Role], *, is_
         if (yield from peek(source)) == "}":
             break
         yield from _expect(source, ",")
+
+
+def _check_once(source: Source, key: str, *, is_new: bool) -> None:
+    """A call that says twice what it is has two readings.
+
+    Raises:
+        WireError: It does.
+    """
+    if not is_new:
+        raise source.error(f"the name and the arguments once, but '{key}' says one of them again")
 
 
 def _text_of(value: JsonValue) -> str | None:

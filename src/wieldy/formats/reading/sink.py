@@ -6,13 +6,12 @@ Deltas of one kind are joined while they are neighbours within one feed.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from functools import partial
 
 from wieldy.core.calls import InvalidToolCall, ToolCall
 from wieldy.core.events import ReasoningDelta, TextDelta
-from wieldy.core.json import JsonObject, JsonValue
+from wieldy.core.json import JsonObject, parse_json
 from wieldy.formats.events import ArgumentsDelta, CallOpened, ParseEvent, Problem, Repaired
 from wieldy.formats.reading.source import Source, WireError
 from wieldy.formats.reading.tool_index import ToolIndex
@@ -229,29 +228,9 @@ def read_object(text: str) -> JsonObject:
     """The JSON object that the text is.
 
     Raises:
-        ValueError: It is none, a name stands in it twice, or it holds a number that JSON does not have.
+        ValueError: It is none, or something of it would be lost.
     """
-    value: JsonValue = json.loads(text, object_pairs_hook=_object, parse_float=_finite, parse_constant=_refuse_constant)
+    value = parse_json(text)
     if isinstance(value, dict):
         return value
     raise ValueError(f"the arguments are {text[:40]!r}")
-
-
-def _object(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice!r} stands twice in one object")
-    return value
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if math.isinf(number):
-        raise ValueError(f"{text[:40]} is too large for a number")
-    return number
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON value")

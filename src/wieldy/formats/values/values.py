@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
-from wieldy.core.json import JsonObject, JsonValue
+from wieldy.core.json import JsonObject, JsonValue, parse_json
 from wieldy.formats.values.expected import ANYTHING, Admitted, Expected, is_same
 from wieldy.schema.resolve import type_of
 from wieldy.schema.wellformed import MAX_DEPTH, is_wellformed
@@ -155,26 +155,11 @@ def _readings(text: str) -> Iterator[JsonValue]:
 
 def _json(text: str) -> Iterator[JsonValue]:
     try:
-        value: JsonValue = _READER.decode(text)
+        value = parse_json(text)
     except (ValueError, RecursionError):
         return
     if is_wellformed(value):
         yield value
-
-
-def _distinct(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError("a member is there twice: one of the two would be lost")
-    return members
-
-
-def _refuse(name: str) -> None:
-    # Python reads NaN and Infinity, which JSON does not have.
-    raise ValueError(f"{name} is no JSON value")
-
-
-_READER = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_refuse)
 
 
 def _as_json(token: re.Match[str]) -> str:

@@ -6,7 +6,6 @@ example, with invented facts, or closed by the budget. Deliberately not here: wh
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, cast
@@ -14,7 +13,7 @@ from typing import Final, cast
 from wieldy.core.calls import ToolCall, ToolDefinition
 from wieldy.core.errors import BudgetError, ProviderError
 from wieldy.core.forced import forced_pointers
-from wieldy.core.json import JsonObject
+from wieldy.core.json import JsonObject, parse_json
 from wieldy.grammar import Grammar
 from wieldy.run.guided.arguments import ArgumentRules
 from wieldy.run.guided.grounding import choices_of, confidence, invented
@@ -62,7 +61,7 @@ class Candidate:
 class _WrittenArguments:
     text: str
     tokens: tuple[Written, ...]
-    arguments: JsonObject
+    arguments: JsonObject | None
     forced: tuple[str, ...]
     error: str | None
 
@@ -120,7 +119,7 @@ class Candidates:
         written = await self._write(prompt, rules, meter)
         if written is not None and written.error is not None and not written.forced:
             written = await self._write(prompt + session.refused(tool.name, written.text, written.error), rules, meter)
-        if written is None:
+        if written is None or written.arguments is None:
             return None
         known = "\n".join([session.conversation, *choices_of(tool.input_schema)])
         is_flawed = (
@@ -145,13 +144,17 @@ class Candidates:
         text = completion.text.removesuffix(CALL_END)
         if text == completion.text:
             return None
-        arguments = cast("JsonObject", json.loads(text))
+        arguments, error = None, None
+        try:
+            arguments = cast("JsonObject", parse_json(text))
+        except ValueError as fault:  # what no grammar holds: names that differ, numbers that can be had
+            error = f"The arguments cannot be read: {fault}."
         return _WrittenArguments(
             text=text,
             tokens=completion.tokens,
             arguments=arguments,
             forced=forced_pointers(text, completion.forced),
-            error=rules.error(arguments),
+            error=error if arguments is None else rules.error(arguments),
         )
 
     async def _complete(self, prompt: str, grammar: Grammar, meter: Meter) -> Completion:

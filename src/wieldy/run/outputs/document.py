@@ -11,7 +11,7 @@ import json
 import re
 from typing import Final, cast
 
-from wieldy.core.json import JsonObject, JsonValue
+from wieldy.core.json import STRICT_DECODER, JsonValue
 
 _FENCE: Final = "```"
 _BLANK: Final = " \t\r\n"
@@ -55,7 +55,7 @@ def read_document(text: str) -> tuple[str, JsonValue]:
     if not text[start:].strip(_BLANK):
         raise NotJsonError("is empty" if not text.strip() else "holds no JSON")
     try:
-        value, end = _decoder.raw_decode(text, start)
+        value, end = STRICT_DECODER.raw_decode(text, start)
     except RecursionError:
         raise NotJsonError("is nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -66,19 +66,3 @@ def read_document(text: str) -> tuple[str, JsonValue]:
     if rest and not (rest.startswith(_FENCE) and _FENCE in text[:start]):
         raise NotJsonError(f"has something behind its JSON: {rest[:_SHOWN_CHARACTERS]!r}")
     return text[start:end], cast("JsonValue", value)
-
-
-def _members(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} stands twice in one object")
-    return members
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON value")
-
-
-_decoder: Final = json.JSONDecoder(object_pairs_hook=_members, parse_constant=_refuse_constant)
