@@ -17,7 +17,7 @@ from wieldy.grammar.enforcement import Enforcement
 from wieldy.grammar.engine import llguidance
 from wieldy.grammar.lowering import Lowered, lowered, taken_by
 from wieldy.grammar.naming import parts
-from wieldy.grammar.notation.lark import to_lark
+from wieldy.grammar.notation.lark import to_lark, unrefused
 from wieldy.grammar.shape import Exact, InOrder, Json, Rules
 from wieldy.grammar.tokenizer import Tokenizer
 
@@ -94,7 +94,7 @@ def compiled(
         grammar = compiled_text(text, tokenizer)
     except GrammarError:
         schemas = {source: _taken(schema) for source, schema in sources.items()}
-        text = to_lark(rules, special_tokens=tokens, lower=lambda schema: schemas[canonical_json(schema)].schema)
+        text = to_lark(rules, special_tokens=tokens, lower=lambda schema: unrefused(schemas[canonical_json(schema)]))
         grammar = compiled_text(text, tokenizer)
     return replace(
         grammar,

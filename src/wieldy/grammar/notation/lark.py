@@ -22,7 +22,7 @@ from itertools import groupby
 
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject
-from wieldy.grammar.lowering import lowered
+from wieldy.grammar.lowering import Lowered, lowered
 from wieldy.grammar.naming import recursive_names
 from wieldy.grammar.notation.endings import Endings
 from wieldy.grammar.notation.lark_text import characters, literal, text_without
@@ -78,7 +78,15 @@ def strictly_lowered(schema: JsonObject) -> JsonObject:
     Raises:
         GrammarError: Something in it is refused.
     """
-    found = lowered(schema)
+    return unrefused(lowered(schema))
+
+
+def unrefused(found: Lowered) -> JsonObject:
+    """What a schema was lowered to.
+
+    Raises:
+        GrammarError: Something in it is refused.
+    """
     for refused in found.refused:
         raise GrammarError(f"The constraint cannot be compiled: in its schema, {refused}.")
     return found.schema
