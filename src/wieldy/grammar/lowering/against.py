@@ -93,11 +93,11 @@ def _type(one: Against) -> _Ways:
 
 
 def _const(one: Against) -> _Ways:
-    return _without_values([one.schema["const"]], (one.place, "const"))
+    return _without_values([one.schema["const"]], one.because)
 
 
 def _enum(one: Against) -> _Ways:
-    return _without_values(cast("list[JsonValue]", one.schema["enum"]), (one.place, "enum"))
+    return _without_values(cast("list[JsonValue]", one.schema["enum"]), one.because)
 
 
 def _without_values(values: list[JsonValue], origin: Origin) -> _Ways:
@@ -163,7 +163,7 @@ def _pattern(one: Against) -> _Ways:
         return None
     if language is None:
         return None
-    return (replace(NO_WAY, texts=Texts(languages={other(language): (one.place, "pattern")})),)
+    return (replace(NO_WAY, texts=Texts(languages={other(language): one.because})),)
 
 
 def _min_items(one: Against) -> _Ways:

@@ -23,7 +23,7 @@ from wieldy.grammar.lowering.records import (
     Way,
     together,
 )
-from wieldy.grammar.lowering.values import is_same
+from wieldy.grammar.lowering.values import distinct
 from wieldy.schema.resolve import Location
 
 if TYPE_CHECKING:
@@ -228,9 +228,7 @@ def _unique_items(meaning: Meaning, place: Location, schema: JsonObject, way: Wa
 
 
 def _has_no_repeated_item(value: JsonValue) -> bool:
-    if not isinstance(value, list):
-        return True
-    return not any(is_same(item, other) for index, item in enumerate(value) for other in value[:index])
+    return not isinstance(value, list) or len(distinct(value)) == len(value)
 
 
 def _rows(values: list[JsonValue]) -> list[list[JsonValue]]:

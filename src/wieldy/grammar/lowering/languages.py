@@ -26,6 +26,9 @@ LAST = 0x10FFFF
 _SURROGATES = (0xD800, 0xDFFF)
 MAX_STATES = 600
 """Derivatives looked at for one question: enough for the patterns and formats of real schemas."""
+_MAX_PARTS = 100_000
+_LEAST_STATES = 10
+"""Parts looked at for one question: of a large language fewer derivatives, and of one of ten thousand parts none."""
 
 
 def _kept_hash(self: Any) -> int:
@@ -293,17 +296,32 @@ def _cuts(language: Language) -> frozenset[int]:
 
 
 @lru_cache(maxsize=4000)
+def size(language: Language) -> int:
+    """Of how many parts the language consists: each derivative costs as much."""
+    match language:
+        case One(ranges=ranges):
+            return 1 + len(ranges)
+        case Row(parts=inner) | Either(options=inner) | Both(parts=inner):
+            return 1 + sum(map(size, inner))
+        case Not(language=part) | Times(part=part):
+            return 1 + size(part)
+
+
+@lru_cache(maxsize=4000)
 def is_empty(language: Language) -> bool | None:
     """Whether there is no text in the language; None where that could not be found out."""
     seen, waiting = {language}, [language]
+    most = min(MAX_STATES, _MAX_PARTS // size(language))
     for state in waiting:
         if has_empty_text(state):
             return False
+        if most < _LEAST_STATES:
+            return None
         for ranges in first_characters(state):
             following = after(state, ranges[0][0])
             if following != NOTHING and following not in seen:
                 seen.add(following)
                 waiting.append(following)
-        if len(seen) > MAX_STATES:
+        if len(seen) > most:
             return None
     return True

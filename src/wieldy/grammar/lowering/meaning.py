@@ -16,7 +16,7 @@ from wieldy.grammar.lowering.in_place import IN_PLACE_KEYWORDS, LATE_KEYWORDS, M
 from wieldy.grammar.lowering.own import KEYWORDS, own_way
 from wieldy.grammar.lowering.records import ALWAYS, ANY_WAY, NEVER, Claim, Goal, Origin, Way
 from wieldy.grammar.lowering.references import References, UnresolvedError
-from wieldy.grammar.lowering.values import Values, is_same
+from wieldy.grammar.lowering.values import Values, distinct
 from wieldy.grammar.lowering.vocabulary import ENFORCED, mistake, parts_of, subschemas
 from wieldy.schema.resolve import Location, at
 
@@ -65,6 +65,7 @@ class Meaning:
         self.parts = tuple(subschemas(document))
         self.references = References(document, self.parts)
         self.left: dict[Origin, str] = {}
+        self._left_whole: set[Origin] = set()
         self.used: set[Location] = set()
         self.values = Values(self)
         self.counts_seen = False
@@ -274,10 +275,8 @@ class Meaning:
                 values = self.values.listed(way)
                 if values is None:
                     return None
-                for value in values:
-                    if not any(is_same(value, one) for one in found):
-                        found.append(value)
-        return found
+                found += values
+        return distinct(found)
 
     # What is left
 
@@ -285,7 +284,8 @@ class Meaning:
         """Leaves a keyword to the validator, with all that it holds about the same value."""
         place, keyword = origin
         schema = at(self.document, place)
-        if isinstance(schema, dict) and keyword in schema:
+        if isinstance(schema, dict) and keyword in schema and origin not in self._left_whole:
+            self._left_whole.add(origin)
             self.leave_only(origin, reason)
             for inner, part in parts_of(keyword, schema[keyword], place):
                 self._leave_below(inner, part, f"`{keyword}` above it is left to the validator")

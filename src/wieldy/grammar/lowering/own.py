@@ -26,7 +26,7 @@ from wieldy.grammar.lowering.records import (
     lesser,
     together,
 )
-from wieldy.grammar.lowering.values import is_same
+from wieldy.grammar.lowering.values import key
 from wieldy.schema.resolve import ALL_TYPES, Location
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _of_values(meaning: Meaning, place: Location, schema: JsonObject, way: Way) 
         values = listed
     if "const" in schema:
         constant = schema["const"]
-        values = [constant] if values is None or any(is_same(value, constant) for value in values) else []
+        values = [constant] if values is None or key(constant) in set(map(key, values)) else []
     if values is None:
         return way
     if not all(map(_can_be_written, values)):

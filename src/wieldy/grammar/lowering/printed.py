@@ -15,7 +15,7 @@ from wieldy.grammar.lowering.meaning import Meaning
 from wieldy.grammar.lowering.printed_kinds import numbers_schemas, texts_schema
 from wieldy.grammar.lowering.printed_objects import ObjectWriter
 from wieldy.grammar.lowering.records import ALWAYS, NEVER, Arrays, Goal, Objects, Way
-from wieldy.grammar.lowering.values import is_same
+from wieldy.grammar.lowering.values import distinct
 
 _SMALL_CHARACTERS = 60
 """A subschema up to this size is repeated where it is used."""
@@ -145,7 +145,8 @@ class Printer:
             if way.values is None:
                 found += self._options(way)
             else:
-                values += [value for value in way.values if not any(is_same(value, one) for one in values)]
+                values += way.values
+        values = distinct(values)
         if len(found) > 1:
             found = list({canonical_json(option): option for option in found}.values())
         if len(found) >= len(_FREE) and all(free in found for free in _FREE):

@@ -9,14 +9,15 @@ from fractions import Fraction
 
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.grammar.lowering.meaning import Meaning
-from wieldy.grammar.lowering.records import Numbers, Texts, common_multiple
+from wieldy.grammar.lowering.records import MAX_LANGUAGES, Numbers, Texts, common_multiple
 from wieldy.grammar.lowering.written import patterns
 
 _MOST_BOUND = 9 * 10**18
 """Engines keep bounds in 64 bits."""
 _MOST_DIGITS = 40
 """Digits behind the point that a bound may have: engines nest a group for each."""
-_MOST_STEP = 2**32 - 1
+_MOST_STEP = 10_000
+"""Engines keep a state for every remainder, and look through all of them for the first number within bounds."""
 
 
 def numbers_schemas(meaning: Meaning, numbers: Numbers) -> list[JsonObject]:
@@ -52,7 +53,7 @@ def _numbers_schema(meaning: Meaning, numbers: Numbers) -> JsonObject:
             schema["exclusiveMaximum" if numbers.is_most_open else "maximum"] = most
     if numbers.step is not None:
         if (step := _step(numbers.step)) is None:
-            _leave(meaning, numbers, {"multipleOf"}, "engines count steps of up to 9 digits that a float holds exactly")
+            _leave(meaning, numbers, {"multipleOf"}, "engines count steps of up to 10,000 units of their last digit")
         else:
             schema["multipleOf"] = step
     return schema
@@ -99,7 +100,10 @@ def texts_schema(meaning: Meaning, texts: Texts) -> JsonObject:
         schema["maxLength"] = texts.most
     found: dict[str, None] = {}
     for language, origin in texts.languages.items():
-        written, is_exact = patterns(language)
+        written, is_exact = patterns(language) if len(found) < MAX_LANGUAGES else ((), False)
+        if len(found) == MAX_LANGUAGES or len(found.keys() | written) > MAX_LANGUAGES:
+            meaning.leave(origin, f"engines hold a text to {MAX_LANGUAGES} expressions at most")
+            continue
         if not is_exact:
             meaning.leave(origin, "no regular expression of a reasonable size catches it all")
         found |= dict.fromkeys(written)

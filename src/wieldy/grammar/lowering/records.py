@@ -101,6 +101,10 @@ class Numbers:
         return Numbers(self.least, self.most, self.is_least_open, self.is_most_open).met(point) is not None
 
 
+MAX_LANGUAGES = 4
+"""So many languages are looked at together: engines, too, hold a text only to a few expressions at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Texts:
     """Strings of a length, in characters, that are in all of the languages."""
@@ -127,7 +131,7 @@ class Texts:
         """Whether it is certain that there is no such text."""
         if self.most is not None and self.most < self.least:
             return True
-        return bool(self.languages) and is_empty(self.language) is True
+        return 0 < len(self.languages) <= MAX_LANGUAGES and is_empty(self.language) is True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
 from wieldy.core.json import JsonObject, JsonValue
@@ -15,15 +16,25 @@ _MAX_DEPTH = 3
 """Levels of required members that are looked into to find that an alternative can never be."""
 
 
-def is_same(one: JsonValue, two: JsonValue) -> bool:
-    """Whether two values are equal as JSON has it: 1 is 1.0, and no number is true."""
-    if isinstance(one, bool) or isinstance(two, bool):
-        return one is two
-    if isinstance(one, list) and isinstance(two, list):
-        return len(one) == len(two) and all(map(is_same, one, two))
-    if isinstance(one, dict) and isinstance(two, dict):
-        return one.keys() == two.keys() and all(is_same(value, two[name]) for name, value in one.items())
-    return one == two
+def key(value: JsonValue) -> Hashable:
+    """The same for values that are equal as JSON has it: 1 is 1.0, and no number is true."""
+    match value:
+        case bool():
+            return str(value), bool
+        case list():
+            return tuple(map(key, value))
+        case dict():
+            return frozenset((name, key(part)) for name, part in value.items())
+        case _:
+            return value
+
+
+def distinct(values: Iterable[JsonValue]) -> list[JsonValue]:
+    """The values, each once."""
+    found: dict[Hashable, JsonValue] = {}
+    for value in values:
+        found.setdefault(key(value), value)
+    return list(found.values())
 
 
 class Values:
@@ -31,6 +42,7 @@ class Values:
 
     def __init__(self, meaning: Meaning) -> None:
         self._meaning = meaning
+        self._keys: dict[int, tuple[tuple[JsonValue, ...], frozenset[Hashable]]] = {}
 
     def met(self, one: Way, two: Way) -> Way:
         """The values of both ways."""
@@ -76,7 +88,7 @@ class Values:
     def fits(self, value: JsonValue, way: Way) -> bool:
         """Whether the value goes this way."""
         if way.values is not None:
-            return any(is_same(value, one) for one in way.values)
+            return key(value) in self._keys_of(way.values)
         match value:
             case None:
                 return way.is_null
@@ -90,6 +102,11 @@ class Values:
                 return way.arrays is not None and self._fits_array(value, way.arrays)
             case _:
                 return way.objects is not None and self._fits_object(value, way.objects)
+
+    def _keys_of(self, values: tuple[JsonValue, ...]) -> frozenset[Hashable]:
+        if id(values) not in self._keys:
+            self._keys[id(values)] = (values, frozenset(map(key, values)))  # the first keeps the identity taken
+        return self._keys[id(values)][1]
 
     def _fits_goal(self, value: JsonValue, goal: Goal) -> bool:
         if not goal:

@@ -29,6 +29,7 @@ from wieldy.grammar.lowering.languages import (
     first_characters,
     has_empty_text,
     row,
+    size,
     times,
 )
 
@@ -100,6 +101,8 @@ def _plain(language: Language) -> Language | None:
     """The same language without "and" and "not"; None where its automaton is too large."""
     if not _is_composed(language):
         return language
+    if size(language) > _MAX_CHARACTERS:
+        return None
     edges = _automaton(language)
     return None if edges is None else _without_states(edges)
 
