@@ -24,6 +24,8 @@ from wieldy.grammar.shape import Exact, InOrder, Json, Named, Repeated, Rules, S
 
 _MAX_STATES = 50_000
 """So many states of one network are kept; numbers and counts have ever new ones. Some hundred bytes each."""
+MAX_BYTES = 10_000
+"""A completion up to this size is made and confirmed again and again, at most at every token."""
 
 
 class Network:
@@ -33,7 +35,7 @@ class Network:
         start: The rule that is the whole.
 
     Raises:
-        GrammarError: Nothing may be written.
+        GrammarError: Nothing may be written, or only texts that are too long to be completed within a budget.
     """
 
     def __init__(self, rules: Rules, special_tokens: Mapping[str, int], lowered: Mapping[str, JsonObject]) -> None:
@@ -44,6 +46,11 @@ class Network:
         solve(whole)
         if whole.cost >= IMPOSSIBLE:
             raise GrammarError("The constraint allows no text at all: some part of it can never be written.")
+        if whole.cost > MAX_BYTES:
+            raise GrammarError(
+                f"The shortest text that the constraint allows has at least {whole.cost:,} bytes; a budget is kept for "
+                f"those of up to {MAX_BYTES:,}. Ask for fewer or shorter parts, or write without a guard."
+            )
 
     def standing(self) -> Standing:
         """Where the empty text stands."""

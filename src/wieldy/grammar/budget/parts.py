@@ -20,6 +20,8 @@ Range: TypeAlias = tuple[int, int]
 
 IMPOSSIBLE = 1 << 40
 """The cost of what cannot be written."""
+ENDLESS = IMPOSSIBLE - 1
+"""The cost of what could be, and is longer than anybody will write."""
 
 TOKEN_COST = 1
 """A special token counts as much as one byte."""
@@ -88,6 +90,11 @@ class Leaf(Part):
         raise NotImplementedError
 
 
+def summed(cost: int, parts: Iterable[Part]) -> int:
+    """The cost of all parts together: below that of what cannot be written, unless one of them cannot."""
+    return cost if cost < IMPOSSIBLE else IMPOSSIBLE if any(part.cost >= IMPOSSIBLE for part in parts) else ENDLESS
+
+
 class SpecialToken(Part):
     """One special token of the vocabulary."""
 
@@ -113,7 +120,7 @@ class Chain(Part):
 
     @override
     def measured(self) -> int:
-        return min(IMPOSSIBLE, sum(part.cost for part in self.parts))
+        return summed(sum(part.cost for part in self.parts), self.parts)
 
 
 class Choice(Part):
@@ -161,7 +168,7 @@ class Repetition(Part):
 
     @override
     def measured(self) -> int:
-        return min(IMPOSSIBLE, self.least * self.part.cost)
+        return summed(self.least * self.part.cost, (self.part,) if self.least else ())
 
     @property
     def following(self) -> Repetition:

@@ -12,6 +12,7 @@ import jsonschema_rs
 
 from wieldy.core.errors import GrammarError, UsageError
 from wieldy.core.json import JsonObject, JsonValue, canonical_json
+from wieldy.grammar.budget.network import network_of
 from wieldy.grammar.check.masked import masked_part
 from wieldy.grammar.check.report import ConstraintReport
 from wieldy.grammar.check.walks import Walker
@@ -45,6 +46,10 @@ def check_constraint(schema: JsonObject, tokenizer: Tokenizer, *, walks: int = 1
         grammar = compiled(Rules(start=Json(schema)))
     except GrammarError as error:
         return ConstraintReport(enforcement=enforcement, problem=str(error))
+    try:
+        network_of(grammar)
+    except GrammarError as error:  # of many or endless parts: no walk would come to an end
+        return ConstraintReport(enforcement=grammar.enforcement, problem=str(error))
     try:
         judge = _Judge(schema, grammar)
     except UsageError as error:

@@ -20,7 +20,7 @@ class ConstraintReport:
 
     Attributes:
         enforcement: Every keyword of the schema, and who enforces it.
-        problem: Why there is no mask, or why no validator could be asked; empty if all went well.
+        problem: Why there is no mask, no text short enough, or no validator to ask; empty if all went well.
         walks: How many random texts were written under the mask.
         unended: How many of them did not end by themselves.
         no_json: Texts that are no JSON.
@@ -50,7 +50,7 @@ class ConstraintReport:
     def __str__(self) -> str:
         lines = [f"{'sound' if self.is_sound else 'NOT SOUND'}: {self.walks} walks"]
         if self.problem:
-            lines = [f"no mask: {self.problem}"]
+            lines = [f"not tested: {self.problem}"]
         lines += _listed("did not end", self.unended)
         lines += _listed("no JSON", len(self.no_json), map(_short, self.no_json))
         lines += _listed("do not fit, unsaid", len(self.silent), map(_short, self.silent))

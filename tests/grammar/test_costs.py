@@ -1,0 +1,75 @@
+"""Schemas of hostile size: work that ends soon, and a report that says what is left, or a refusal that says why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from wieldy.core.errors import GrammarError
+from wieldy.grammar import Grammar, Matcher, Tokenizer, check_constraint, json_schema
+from wieldy.grammar.budget import Guard
+
+BYTES = Tokenizer.of_bytes()
+LETTERS = "abcdefghijklmnopqrstuvwxy"
+
+
+def left(grammar: Grammar) -> list[str]:
+    return [f"{entry.pointer} {entry.keyword}" for entry in grammar.unenforced]
+
+
+def doubled(count: int) -> dict[str, Any]:
+    """A schema whose only value has two to the power of `count` nulls in it."""
+    levels = {
+        f"level{index}": {"type": "array", "prefixItems": [{"$ref": f"#/$defs/level{index + 1}"}] * 2, "minItems": 2}
+        for index in range(count)
+    }
+    return {"$ref": "#/$defs/level0", "$defs": {**levels, f"level{count}": {"type": "null"}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "unenforced"),
+    [
+        ({"not": {"enum": [f"value {n}" for n in range(10_000)]}}, ["# not", "#/not enum"]),
+        (
+            {"not": {"enum": [f"{n}" * 5 for n in range(10_000)]}, "pattern": "^[1-9]*$"},
+            ["# not", "#/not enum"],
+        ),
+        ({"oneOf": [{"enum": [f"{group} {index}" for index in range(250)]} for group in range(40)]}, []),
+        ({"multipleOf": 999_999_937, "minimum": 1e17, "type": "integer"}, ["# multipleOf"]),
+        ({"multipleOf": 100_003, "minimum": 1, "type": "integer"}, ["# multipleOf"]),
+        ({"multipleOf": 9_999, "minimum": 10**17, "type": "integer"}, []),
+        (
+            {"type": "string", "allOf": [{"pattern": f"{one}.*{one}"} for one in LETTERS]},
+            [f"#/allOf/{index} pattern" for index in range(4, 25)],
+        ),
+        ({"type": "string", "pattern": "^" + "".join(f"(?=.*{one})" for one in LETTERS)}, ["# pattern"]),
+    ],
+)
+def test_what_would_cost_too_much_is_left_to_the_validator(schema: dict[str, Any], unenforced: list[str]) -> None:
+    grammar = json_schema(schema)
+
+    assert left(grammar) == unenforced
+    assert Guard(grammar, BYTES, max_tokens=500).witness
+    assert Matcher(grammar, BYTES).fill_mask().allowed
+
+
+@pytest.mark.parametrize(
+    ("schema", "size"),
+    [
+        ({"type": "array", "minItems": 1_000_000}, "3,000,000"),
+        ({"type": "array", "minItems": 1_000, "items": {"type": "object", "required": ["a", "b"]}}, "18,000"),
+        ({"type": "string", "minLength": 1_000_000}, "1,000,002"),
+        (doubled(30), "8,589,934,588"),
+        (doubled(60), "1,099,511,627,775"),
+    ],
+)
+def test_texts_that_no_budget_is_kept_for_are_refused_before_anything_is_written(
+    schema: dict[str, Any], size: str
+) -> None:
+    grammar = json_schema(schema)
+
+    with pytest.raises(GrammarError, match=f"at least {size} bytes; a budget is kept for those of up to 10,000"):
+        Guard(grammar, BYTES, max_tokens=10)
+    assert "a budget is kept for" in check_constraint(schema, BYTES, walks=3).problem
+    assert Matcher(grammar, BYTES).fill_mask().allowed
