@@ -174,6 +174,22 @@ def test_a_grammar_that_is_too_much_for_the_engine_is_an_error_and_no_refusal():
         Matcher(grammar, BYTES).accept_token(ord("a"))
 
 
+def test_a_limit_that_one_text_met_is_never_a_refusal_of_another_text_of_the_grammar() -> None:
+    grammar, chance = lark("start: /[ab]*a[ab]{2000}/"), random.Random(1)
+    one, other, third = (Matcher(grammar, BYTES) for _ in range(3))
+    assert other.accept_text("ab")
+    texts = ("".join(chance.choices("ab", k=200)) for _ in range(1000))
+    with pytest.raises(GrammarError, match="gave up"):
+        assert not [text for text in texts if not one.accept_text(text)]
+
+    with pytest.raises(GrammarError, match="gave up"):
+        other.accept_text("a")
+    with pytest.raises(GrammarError, match="gave up"):
+        third.validate(list(b"ab"))
+    assert not Matcher(choice(["b"]), BYTES).accept_text("a")
+    assert Matcher(grammar, BYTES).accept_text("ab")
+
+
 def test_a_refused_text_changes_nothing():
     matcher = Matcher(lark('start: "ab" "c"'), BYTES)
 

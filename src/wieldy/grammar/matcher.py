@@ -50,7 +50,8 @@ class Matcher:
 
     def __init__(self, grammar: Grammar, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._engine: Any = tokenizer.started(grammar.lark).deep_copy()
+        self._start = tokenizer.started(grammar.lark)
+        self._engine: Any = self._start.copy()
         self._ends = 0
         """How many end tokens were taken that are not the grammar's own."""
         self._check()
@@ -58,7 +59,8 @@ class Matcher:
     def copy(self) -> Matcher:
         """A matcher of its own at the same place. Cost: a few microseconds."""
         copied = Matcher.__new__(Matcher)
-        copied._tokenizer, copied._engine, copied._ends = self._tokenizer, self._engine.deep_copy(), self._ends
+        copied._tokenizer, copied._start, copied._ends = self._tokenizer, self._start, self._ends
+        copied._engine = self._engine.deep_copy()
         return copied
 
     # What may come
@@ -118,7 +120,7 @@ class Matcher:
         if not self._ends:
             known = tokens[: self._known(tokens)]
             taken = int(self._engine.validate_tokens(known))
-            self._check()
+            self._check(is_refused=taken < len(known))
             if not self._is_complete_after(tokens[:taken]):
                 return taken
         return taken + self._leading_ends(tokens[taken:])
@@ -184,7 +186,7 @@ class Matcher:
             taken = int(self._engine.try_consume_tokens(list(known)))
             if taken == len(tokens):
                 return taken
-            self._check()
+            self._check(is_refused=taken < len(known))
             if not self.is_accepting:
                 return taken
         ends = self._leading_ends(tokens[taken:])
@@ -251,9 +253,17 @@ class Matcher:
             return self.is_accepting
         return self._engine.validate_tokens([*tokens, self._tokenizer.complete_token]) > len(tokens)
 
-    def _check(self) -> None:
+    def _check(self, *, is_refused: bool = False) -> None:
+        """Raises if the engine gave up; after a refusal also if it only looks like one."""
         if self._engine.is_error():
-            raise GrammarError(f"The constraint engine gave up: {_first_line(self._engine.get_error())}")
+            said = _first_line(self._engine.get_error())
+        elif is_refused and self._start.has_given_up():
+            said = "its lexer met a limit with this text or with another of the same grammar; a new matcher may go on"
+        else:
+            return
+        if not said.startswith("Parser Error"):  # that one is this text's own, and the lexer goes on for others
+            self._tokenizer.forget_starts()
+        raise GrammarError(f"The constraint engine gave up: {said}")
 
 
 @lru_cache(maxsize=1)

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
 from wieldy.core.errors import GrammarError
-from wieldy.grammar.engine import llguidance
+from wieldy.grammar.engine import Start, llguidance
 from wieldy.grammar.vocabularies import TokenNames, gguf_ends, gguf_tokens, ids_of, json_vocabulary
 
-_LIMITS = {"max_items_in_row": 20_000, "step_max_items": 2_000_000, "step_lexer_fuel": 5_000_000}
-"""Ten times and more what the engine allows by itself: here nobody else waits for it."""
 _KEPT_STARTS = 32
 """So many grammars per vocabulary are kept as the engine compiled them."""
 _COMPLETE = b"<|complete|>"
@@ -64,8 +62,7 @@ class Tokenizer:
         self.mask_bytes = -(-(len(self.tokens) + 1) // 32) * 4
         """The size of a mask as the engine writes it, with the token that only it knows."""
         self.engine: Any = engine or _engine_of(self.tokens, self.special_ids, tokenize)
-        self.started: Callable[[str], Any] = lru_cache(maxsize=_KEPT_STARTS)(self._start)
-        """The engine's matcher at the beginning of a grammar's text, compiled once: copy it before use."""
+        self._starts = lru_cache(maxsize=_KEPT_STARTS)(partial(Start, self.engine))
 
     @classmethod
     def of_bytes(cls) -> Tokenizer:
@@ -172,9 +169,13 @@ class Tokenizer:
     def _longest_first(self, text: bytes) -> list[int]:
         return self.engine.greedy_tokenize(text.decode("utf-8", "replace"))
 
-    def _start(self, grammar: str) -> Any:
-        engine = llguidance()
-        return engine.LLMatcher(self.engine, grammar, log_level=0, limits=engine.LLParserLimits(**_LIMITS))
+    def started(self, grammar: str) -> Start:
+        """The beginning of a grammar's text, compiled once."""
+        return self._starts(grammar)
+
+    def forget_starts(self) -> None:
+        """Grammars are compiled again: one of those that were has given up, and all of its copies with it."""
+        self._starts.cache_clear()
 
 
 def _engine_of(
