@@ -164,6 +164,45 @@ def test_what_cannot_be_wanted_is_said_when_the_agent_is_made(spec: Any) -> None
         Agent(says(), output=spec)
 
 
+# Answers that were cut off
+
+
+def cut_off(request: ModelRequest, reply: ModelReply) -> ModelReply:
+    del request
+    return replace(reply, finish="length")
+
+
+@pytest.mark.parametrize(
+    ("spec", "answer", "partial"),
+    [
+        (int, "12", None),
+        (list[int], "[1, 12", [1]),
+        (Invoice, '{"number": "R-7", "total": 12', {"number": "R-7"}),
+        (["12", "1250"], "12", None),
+        (Literal["yes", "no"], "yes", None),
+        (re.compile(r"\d+"), "17", None),
+        (bool, "true", None),
+    ],
+)
+async def test_the_beginning_of_an_answer_is_no_answer(spec: Any, answer: str, partial: object) -> None:
+    agent = Agent(Altered(says(answer), cut_off), output=spec)
+    events = [event async for event in agent.stream("?")]
+    result = events[-1].result
+
+    assert isinstance(result.output, Incomplete)
+    assert (result.output.text, result.output.partial, result.stop_reason) == (answer, partial, "output_token_limit")
+    assert "cut off by the limit" in result.output.error
+    assert ([event.value for event in events if isinstance(event, OutputDelta)] or [None])[-1] == partial
+    assert fold(agent.journal.read(result.run_id)).is_cut
+
+
+async def test_an_answer_that_nothing_could_follow_was_not_cut_off() -> None:
+    for answer in (GOOD, f"```json\n{GOOD}"):
+        result = await Agent(Altered(says(answer), cut_off), output=Invoice).run("?")
+
+        assert (result.output, result.stop_reason) == (INVOICE, "output_token_limit")
+
+
 # Corrections
 
 

@@ -43,15 +43,18 @@ class Colour(Enum):
     RED = "red"
 
 
+@dataclass(frozen=True)
 class Forced:
     """A model whose answer the budget closed."""
 
-    name = "forced"
+    answer: str = '{"x": 1, "y": 0}'
+    forced: tuple[str, ...] = ("/y",)
+    name: str = "forced"
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        async for event in ScriptedModel([[text('{"x": 1, "y": 0}')]]).stream(request):
+        async for event in ScriptedModel([[text(self.answer)]]).stream(request):
             if isinstance(event, ModelReply):
-                yield replace(event, finish="closed_by_budget", forced=("/y",), held=True)
+                yield replace(event, finish="closed_by_budget", forced=self.forced, held=True)
             else:
                 yield event
 
@@ -114,6 +117,20 @@ def test_what_the_budget_decided_is_given_with_a_warning_that_names_it() -> None
         assert wieldy.extract("?", Point, model=Forced()) == Point(1)
 
     assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.parametrize(
+    ("spec", "answer", "words"),
+    [
+        (Point, '{"x": 1}', ": where it ends."),
+        (list[int], "[]", ": all of it, or only where it ends."),
+        (int, "12", ": all of it, or only where it ends."),
+        (["12", "1250"], "12", ": all of it, or only where it ends."),
+    ],
+)
+def test_a_warning_says_no_more_than_is_known(spec: Any, answer: str, words: str) -> None:
+    with pytest.warns(ForcedOutputWarning, match=words):
+        wieldy.extract("?", spec, model=Forced(answer, ("",)))
 
 
 def test_what_nothing_was_forced_in_brings_no_warning() -> None:

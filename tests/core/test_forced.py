@@ -44,6 +44,7 @@ def leaves(value: Any) -> int:
         ('"xy", "b": [1', ("/a", "/b/0")),
         ('"b": ', ("",)),
         ("}]", ("",)),
+        (", {", ("/b/0",)),
     ],
 )
 def test_values_that_lie_in_a_range_are_pointed_at(part: str, pointers: tuple[str, ...]) -> None:
@@ -64,6 +65,17 @@ def test_the_whole_text_points_at_every_value_and_every_pointer_leads_to_one(val
     for pointer in pointers:
         found = at(value, pointer)
         assert not (isinstance(found, dict | list) and found)
+
+
+@given(numbers=st.lists(st.integers() | st.floats(allow_nan=False, allow_infinity=False), min_size=1), data=st.data())
+def test_a_number_that_the_budget_ended_is_pointed_at_because_it_may_have_gone_on(
+    numbers: list[float], data: st.DataObject
+) -> None:
+    place = data.draw(st.integers(0, len(numbers) - 1))
+    text = json.dumps({"a": numbers})
+    end = len(json.dumps({"a": numbers[: place + 1]})) - len("]}")
+
+    assert forced_pointers(text, [(end, len(text))]) == tuple(f"/a/{at}" for at in range(place, len(numbers)))
 
 
 @given(value=VALUES, data=st.data())

@@ -97,7 +97,13 @@ def _value(result: RunResult) -> Any:
             run_id=result.run_id,
         )
     if result.closed_by_budget or result.forced:
-        pointers = ", ".join(pointer or "all of it" for pointer in result.forced) or "its end"
+        pointers = ", ".join(pointer or _whole(result.text) for pointer in result.forced) or "where it ends"
         told = f"The limit on output tokens decided parts of the value, not the model: {pointers}. Raise the limit."
         warnings.warn(told, ForcedOutputWarning, stacklevel=_OF_CALLER)
     return found
+
+
+def _whole(text: str) -> str:
+    """What the pointer of the whole says: of JSON whose members are the model's own, only that they are no more."""
+    is_filled = text.lstrip()[:1] in ("{", "[") and any(character not in " \t\r\n{}[]" for character in text)
+    return "where it ends" if is_filled else "all of it, or only where it ends"

@@ -17,6 +17,8 @@ _SCALAR = re.compile(r"[^\s,\]}]+")
 def forced_pointers(text: str, ranges: Sequence[tuple[int, int]]) -> tuple[str, ...]:
     """The pointers of the values that lie in the ranges, wholly or in part; that of the whole if no single value does.
 
+    A number ends only with what follows it: one that a range follows may have been cut short, and lies in it.
+
     Args:
         text: JSON, as `json.loads` takes it.
         ranges: Where the budget decided, in characters (start, end); what lies outside the text counts for nothing.
@@ -82,7 +84,8 @@ class _Scan:
             self._at += 1
             self._path[-1] = str(json.loads(match[0]))
         else:
-            self.found.append((self._pointer(), start, match.end()))
+            may_go_on = match[0][-1].isdecimal()
+            self.found.append((self._pointer(), start, match.end() + may_go_on))
 
     def _next(self) -> str | None:
         space = _SPACE.match(self._text, self._at)

@@ -63,7 +63,7 @@ def in_words(output: Output) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incomplete:
-    """An answer that did not become what it must be, where nothing could hold the model to it.
+    """An answer that did not become what it must be, where nothing could hold the model to it, or that was cut off.
 
     Attributes:
         text: What the model wrote, unchanged.

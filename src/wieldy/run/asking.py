@@ -108,5 +108,5 @@ class Asking:
             if deltas is not None:
                 deltas.close()
         if outputs is not None and (not reply.message.calls or request.tool_choice.mode == "none"):
-            outputs.close()
+            outputs.close(is_cut=reply.finish == "length")
         return reply

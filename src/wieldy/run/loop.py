@@ -332,7 +332,7 @@ class _Run:
 
     def _output(self, state: RunState) -> object:
         wanted = self._request.output
-        return None if wanted is None or state.status != "finished" else wanted.read(state.text)
+        return None if wanted is None or state.status != "finished" else wanted.read(state.text, is_cut=state.is_cut)
 
     def _stop(self, kind: str, error: BaseException) -> None:
         """The run was stopped by an error, which the journal says if it still can be written."""

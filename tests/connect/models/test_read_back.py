@@ -20,9 +20,10 @@ from wieldy.core.calls import InvalidToolCall, ToolCall, ToolDefinition
 from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.core.json import JsonObject
 from wieldy.core.messages import Message, ReasoningPart
-from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output, PatternOutput
+from wieldy.core.outputs import ChoiceOutput, Incomplete, JsonOutput, Output, PatternOutput
 from wieldy.core.ports import ModelReply, ModelRequest
 from wieldy.formats import get
+from wieldy.run.outputs import reader_of
 
 FACTS = ServerFacts(address="http://here", key_help="")
 PERSON: JsonObject = {
@@ -240,6 +241,78 @@ def test_a_choice_that_was_cut_off_is_the_one_that_it_began() -> None:
     deltas, reply = read(*said("gre", [], "length"), backend="vllm", output=CHOICE)
     assert reply.message.text == text_of(deltas) == "green"
     assert (reply.finish, reply.forced) == ("closed_by_budget", ("",))
+
+
+NUMBER = JsonOutput(schema={"type": "integer"})
+TOTAL = JsonOutput(schema={"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]})
+TRUTH = JsonOutput(schema={"type": "boolean"})
+CODE = PatternOutput(pattern=r"[A-Z]-\d+")
+LIKE = ChoiceOutput(options=("12", "1250", "yes"))
+ANSWERS: list[tuple[Output, str]] = [
+    (NUMBER, "1250"),
+    (TOTAL, '{"total": 1250}'),
+    (TRUTH, "false"),
+    (NAMES, '["a", "b"]'),
+    (JSON, '{"name": "Ada", "pets": ["x", "y"]}'),
+    (LIKE, "1250"),
+    (LIKE, "yes"),
+    (CODE, "R-17"),
+]
+
+
+def is_whole(output: Output, reply: ModelReply) -> bool:
+    read = reader_of(output).read(reply.message.text, is_cut=reply.finish == "length")
+    return not isinstance(read, Incomplete)
+
+
+@pytest.mark.parametrize("backend", sorted(BACKENDS))
+@pytest.mark.parametrize(("output", "answer"), ANSWERS)
+@pytest.mark.parametrize("is_obeyed", [True, False])
+def test_no_beginning_of_an_answer_is_taken_for_the_whole(
+    backend: str, output: Output, answer: str, is_obeyed: bool
+) -> None:
+    plan = plan_of(BACKENDS[backend], Asked(output=output), options={})
+    written = answer  # by a server that passes over what it was sent
+    if is_obeyed and plan.reading.answer is not None:
+        value = json.loads(answer) if isinstance(output, JsonOutput) else answer
+        is_wrapped = plan.reading.answer.is_wrapped or plan.reading.is_quoted
+        written = json.dumps({"answer": value} if is_wrapped else value)
+    for cut in range(1, len(written)):
+        _, reply = read(*said(written[:cut], [], "length"), backend=backend, output=output)
+
+        assert not reply.held
+        assert not is_whole(output, reply) or (reply.finish, bool(reply.forced)) == ("closed_by_budget", True)
+    _, reply = read(*said(written, [], "stop"), backend=backend, output=output)
+    values = [reader_of(output).read(text) for text in (reply.message.text, answer)]
+    assert (reply.finish, values[0]) == ("stop", values[1])
+
+
+@pytest.mark.parametrize("backend", ["plain", "openai", "tool_calls", "vllm"])
+@pytest.mark.parametrize(
+    ("output", "text", "closed", "forced"),
+    [
+        (NUMBER, "12", "12", ("",)),
+        (TOTAL, '{"total": 1', '{"total": 1}', ("/total",)),
+        (TOTAL, '{"total": 12', '{"total": 12}', ("/total",)),
+        (NAMES, '["a", "b', '["a", "b"]', ("/1",)),
+        (NAMES, '["a", "b"', '["a", "b"]', ("",)),
+        (LIKE, "ye", "yes", ("",)),
+        (LIKE, "12", "12", ("",)),
+        (CODE, "R-", "R-0", ("",)),
+    ],
+)
+def test_an_answer_that_was_cut_off_is_closed_and_marked_whatever_it_is_and_wherever_it_came_from(
+    backend: str, output: Output, text: str, closed: str, forced: tuple[str, ...]
+) -> None:
+    _, reply = read(*said(text, [], "length"), backend=backend, output=output)
+    assert (reply.finish, reply.message.text, reply.forced) == ("closed_by_budget", closed, forced)
+
+
+def test_a_number_in_a_shell_that_was_cut_off_may_be_half_of_one() -> None:
+    _, reply = read(*called("answer", '{"answer": 12', finish="length"), backend="tool_calls", output=NUMBER)
+    assert (reply.message.text, reply.finish, reply.forced) == ("12", "closed_by_budget", ("",))
+    _, reply = read(*called("answer", '{"answer": 12}', finish="length"), backend="tool_calls", output=NUMBER)
+    assert (reply.message.text, reply.finish, reply.forced) == ("12", "stop", ())
 
 
 def test_an_answer_that_was_whole_when_the_tokens_ran_out_was_not_cut_off() -> None:

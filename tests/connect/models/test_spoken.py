@@ -195,6 +195,7 @@ def test_a_budget_that_is_too_small_for_a_call_is_refused_with_what_it_takes(pla
 
 ANSWERS: list[tuple[Output, Callable[[str], bool]]] = [
     (JsonOutput(schema=BOOK), lambda text: not list(CompiledSchema(BOOK).violations(json.loads(text)))),
+    (JsonOutput(schema={"type": "integer"}), lambda text: isinstance(json.loads(text), int)),
     (ChoiceOutput(options=("yes", "no", "perhaps")), lambda text: text in ("yes", "no", "perhaps")),
     (PatternOutput(pattern=r"[A-Z]{2}-\d{4}"), lambda text: len(text) == 7),
 ]
@@ -230,7 +231,7 @@ def test_an_answer_is_what_it_must_be_or_there_are_calls(
         assert fits(reply.message.text)
         assert reply.held
         assert reply.finish in ("stop", "closed_by_budget")
-        assert reply.finish == "closed_by_budget" or not reply.forced
+        assert bool(reply.forced) == (reply.finish == "closed_by_budget")
 
 
 def test_a_call_may_be_demanded_only_of_a_tool_that_is_there(plain: TemplateProcess) -> None:

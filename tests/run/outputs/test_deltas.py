@@ -30,12 +30,12 @@ around = st.sampled_from(
 )
 
 
-def told(reader: JsonReader, pieces: list[str]) -> list[Any]:
+def told(reader: JsonReader, pieces: list[str], *, is_cut: bool = False) -> list[Any]:
     events: list[Any] = []
     deltas = OutputDeltas(events.append, reader)
     for piece in pieces:
         deltas(TextDelta(text=piece))
-    deltas.close()
+    deltas.close(is_cut=is_cut)
     assert "".join(event.text for event in events if isinstance(event, TextDelta)) == "".join(pieces)
     return [event.value for event in events if isinstance(event, OutputDelta)]
 
@@ -81,6 +81,23 @@ def test_what_is_no_text_passes_and_brings_nothing() -> None:
     deltas = OutputDeltas(events.append, reader)
 
     deltas(ReasoningDelta(text="[1]"))
-    deltas.close()
+    deltas.close(is_cut=False)
 
     assert events == [ReasoningDelta(text="[1]")]
+
+
+@given(value=values, around=around, cut=st.integers(0), size=st.integers(1, 9))
+def test_what_is_there_of_an_answer_that_was_cut_off_was_told_last(
+    value: Any, around: tuple[str, str], cut: int, size: int
+) -> None:
+    before, behind = around
+    whole = before + json.dumps(value) + behind
+    text = whole[: cut % len(whole)]
+    reader = reader_of({})
+    assert isinstance(reader, JsonReader)
+    found = reader.read(text, is_cut=True)
+
+    seen = told(reader, [text[start : start + size] for start in range(0, len(text), size)], is_cut=True)
+
+    assert (seen[-1] if seen else None) == (found.partial if isinstance(found, Incomplete) else found)
+    assert isinstance(found, Incomplete) or found == value

@@ -42,7 +42,11 @@ def wanted_of(state: RunState) -> Output | None:
 def value_of(state: RunState) -> object:
     """The answer of a recorded run as what it must be; None for any text, and for a run that is not over."""
     wanted = wanted_of(state)
-    return None if wanted is None or state.status != "finished" else reader_of(wanted).read(state.text)
+    return (
+        None
+        if wanted is None or state.status != "finished"
+        else reader_of(wanted).read(state.text, is_cut=state.is_cut)
+    )
 
 
 def in_short(state: RunState) -> str:

@@ -170,22 +170,31 @@ class ReadBack:
     def _answered(self, reply: ModelReply, output: Output) -> ModelReply:
         """The reply whose text is the answer, with what is known of how it came to fit."""
         raw = reply.message.text
-        whole = made_whole(raw, output, self._reading.answer) if reply.finish == "length" else None
-        if whole is not None:
-            text = self._read(whole)
-            if fits(text, output):
-                return self._closed(reply, output, raw, whole, text)
         text = self._read(raw)
-        return replace(_with_text(reply, text), held=self._holds and fits(text, output))
+        is_cut = reply.finish == "length"
+        if is_cut and not self._is_over(raw, text, output):
+            return self._closed(reply, output, raw) or reply
+        held = self._holds and fits(text, output)
+        return replace(_with_text(reply, text), held=held, finish="stop" if is_cut else reply.finish)
 
-    def _closed(self, reply: ModelReply, output: Output, raw: str, whole: str, text: str) -> ModelReply:
-        closed = _with_text(reply, text)
-        if whole == raw and raw.rstrip().endswith(_CLOSING):
-            return replace(closed, finish="stop", held=self._holds)
-        forced: tuple[str, ...] = ("",)
-        if isinstance(output, JsonOutput) and whole != raw:
-            forced = _existing(self._unwrapped(forced_pointers(whole, [(len(raw), len(whole))])), text)
-        return replace(closed, finish="closed_by_budget", forced=forced)
+    def _is_over(self, raw: str, text: str, output: Output) -> bool:
+        """Whether nothing could follow what was written, so that it was whole when the tokens ran out."""
+        is_json = isinstance(output, JsonOutput) or text != raw
+        return is_json and raw.rstrip().endswith(_CLOSING) and fits(text, output)
+
+    def _closed(self, reply: ModelReply, output: Output, raw: str) -> ModelReply | None:
+        """The answer that was cut off, made whole and marked; None if it is the beginning of none."""
+        answer = self._reading.answer
+        for dialect in (None,) if answer is None else (answer, None):  # servers pass over what they were sent
+            whole = made_whole(raw, output, dialect)
+            text = None if whole is None else self._read(whole)
+            if whole is None or text is None or not fits(text, output):
+                continue
+            forced: tuple[str, ...] = ("",)
+            if isinstance(output, JsonOutput):
+                forced = _existing(self._unwrapped(forced_pointers(whole, [(len(raw), len(whole))])), text)
+            return replace(_with_text(reply, text), finish="closed_by_budget", forced=forced)
+        return None
 
     def _unwrapped(self, pointers: Iterable[str]) -> Iterator[str]:
         answer = self._reading.answer

@@ -26,6 +26,8 @@ from wieldy.formats.events import ArgumentsDelta, CallOpened, ParseEvent, TextWa
 from wieldy.formats.parser import Parser
 
 _DECODER: Final = JSONDecoder()
+_CLOSING: Final = ("}", "]", '"')
+"""How JSON ends that could not go on; a number could."""
 
 
 @dataclass(slots=True)
@@ -109,17 +111,21 @@ class SpokenReading:
         read = reply_of(self._events)
         calls = tuple(map(self._marked, read.calls))
         is_answer = self._output is not None and not calls
+        is_json = is_answer and isinstance(self._output, JsonOutput)
+        content = read.content.strip() if is_json else read.content
         finish: Literal["stop", "length", "closed_by_budget"] = ending.finish
+        forced = self._forced_of_answer(read.content) if is_answer else ()
         if finish != "stop" and ending.is_complete:
             # Prose is never whole where the budget ends it, whatever a grammar thinks of its length.
             finish = "closed_by_budget" if calls or is_answer else "length"
-        is_json = is_answer and isinstance(self._output, JsonOutput)
-        content = read.content.strip() if is_json else read.content
+            if is_answer and not forced:  # it decided that the answer ends, or what stands before it
+                is_over = ending.finish == "length" and is_json and content.endswith(_CLOSING)
+                finish, forced = ("stop", ()) if is_over else (finish, ("",))
         return ModelReply(
             message=Message.assistant(content, calls, reasoning=read.reasoning),
             usage=ending.usage,
             finish=finish,
-            forced=self._forced_of_answer(read.content) if is_answer else (),
+            forced=forced,
             held=is_answer and self._is_held and ending.is_complete,
         )
 

@@ -36,13 +36,18 @@ class OutputDeltas:
         if isinstance(event, TextDelta) and self._feed(event.text):
             self._tell()
 
-    def close(self) -> None:
-        """The reply is the answer, and over: what was not clear before its end is told."""
+    def close(self, *, is_cut: bool) -> None:
+        """The reply is the answer, and over: what was not clear before its end is told.
+
+        Args:
+            is_cut: Whether a limit ended it, so that a number at its end may be half of one.
+        """
         has_news = False
         if not self._has_begun:
             start = start_of(self._before, is_whole=True)
             has_news = self._partial.feed(self._before[start:])
-        if self._partial.close() or has_news:
+        has_more = not is_cut and self._partial.close()
+        if has_more or has_news:
             self._tell()
 
     def _feed(self, text: str) -> bool:

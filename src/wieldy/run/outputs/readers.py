@@ -1,6 +1,8 @@
 """What a program wants an answer to be, and an answer read as that: a value, or `Incomplete` with what does not fit.
 
-Law: what an answer becomes depends on its text alone. Deliberately not here: how programs say what they want (`specs`).
+Law: what an answer becomes depends on its text and on whether a limit cut it off: one that was is a value only if
+nothing could follow, as behind the last bracket of JSON. Deliberately not here: how programs say what they want
+(`specs`).
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ from wieldy.schema.patterns import text_matching
 from wieldy.tools.refusals import violations_of
 
 _SPEAKER: Final = "[An automatic check of your answer, not the user. What is quoted here are your own words.]"
+_CUT: Final = "Your answer was cut off by the limit on output tokens"
+_CLOSING: Final = ("}", "]", '"')
+"""How JSON ends that could not go on; a number could."""
 _SHOWN_OPTIONS: Final = 20
 """Options that an error names before it only counts them."""
 
@@ -41,13 +46,17 @@ class JsonReader:
     schema: CompiledSchema
     adapter: TypeAdapter[Any] | None = None
 
-    def read(self, text: str) -> object:
-        """The value; `Incomplete` if the text does not fit."""
+    def read(self, text: str, *, is_cut: bool = False) -> object:
+        """The value; `Incomplete` if the text does not fit, or was cut off before its end could be known."""
         try:
             document, value = read_document(text)
         except NotJsonError as error:
-            expected = "Expected JSON that fits the schema, and nothing else."
-            return self._incomplete(text, f"Your answer {error}. {expected}{self._example()}")
+            found = f"{_CUT}: it" if is_cut else "Your answer"
+            told = f"{found} {error}. Expected JSON that fits the schema, and nothing else.{self._example()}"
+            return self._incomplete(text, told, is_cut=is_cut)
+        if is_cut and not document.endswith(_CLOSING):
+            told = f"{_CUT}: {shown(value)} may be only its beginning. Expected a whole answer.{self._example()}"
+            return self._incomplete(text, told, is_cut=True)
         violations = self.schema.violations(value)
         if violations:
             return self._misfit(text, violations)
@@ -62,8 +71,8 @@ class JsonReader:
         told = explain(violations, subject="These parts of your answer")
         return self._incomplete(text, f"{told}{self._example()}")
 
-    def _incomplete(self, text: str, error: str) -> Incomplete:
-        return Incomplete(text=text, error=error, partial=_partial(text))
+    def _incomplete(self, text: str, error: str, *, is_cut: bool = False) -> Incomplete:
+        return Incomplete(text=text, error=error, partial=_partial(text, is_cut=is_cut))
 
     def _example(self) -> str:
         """One answer that fits, as a line; empty where none is found."""
@@ -90,9 +99,9 @@ class ChoiceReader:
     output: ChoiceOutput
     values: Mapping[str, object]
 
-    def read(self, text: str) -> object:
+    def read(self, text: str, *, is_cut: bool = False) -> object:
         """The value of the option; `Incomplete` if the text is none. White space around it does not matter."""
-        for found in (text, text.strip()):
+        for found in () if is_cut else (text, text.strip()):
             if found in self.values:
                 return self.values[found]
         options = self.output.options
@@ -100,8 +109,8 @@ class ChoiceReader:
         named = ", ".join(map(shown, options[:_SHOWN_OPTIONS]))
         return Incomplete(
             text=text,
-            error=f"Your answer is none of the options: found {shown(text)}. Expected exactly one of {named}{more}, "
-            "letter for letter without quotes, and nothing else.",
+            error=f"{_CUT if is_cut else 'Your answer is none of the options'}: found {shown(text)}. Expected exactly "
+            f"one of {named}{more}, letter for letter without quotes, and nothing else.",
         )
 
 
@@ -112,17 +121,18 @@ class PatternReader:
     output: PatternOutput
     pattern: re.Pattern[str]
 
-    def read(self, text: str) -> object:
+    def read(self, text: str, *, is_cut: bool = False) -> object:
         """The text that matches, without white space around it unless that is part of it; else `Incomplete`."""
-        for found in (text, text.strip()):
+        for found in () if is_cut else (text, text.strip()):
             if self.pattern.fullmatch(found):
                 return found
         like = next((sample for sample in text_matching(self.pattern.pattern) if self.pattern.fullmatch(sample)), None)
         such = "" if like is None else f", such as {shown(like)}"
         return Incomplete(
             text=text,
-            error=f"Your answer does not match: found {shown(text)}. Expected a text that matches the regular "
-            f"expression `{self.pattern.pattern}` from its beginning to its end{such}, and nothing else.",
+            error=f"{_CUT if is_cut else 'Your answer does not match'}: found {shown(text)}. Expected a text that "
+            f"matches the regular expression `{self.pattern.pattern}` from its beginning to its end{such}, and nothing "
+            "else.",
         )
 
 
@@ -143,10 +153,11 @@ def is_correction(message: Message) -> bool:
     return message.role == "user" and message.text.startswith(_SPEAKER)
 
 
-def _partial(text: str) -> JsonValue:
-    """What of the JSON is there; None if nothing is."""
+def _partial(text: str, *, is_cut: bool) -> JsonValue:
+    """What of the JSON is there; None if nothing is. A number at the end of a text that was cut may be half of one."""
     reading = PartialJson()
     reading.feed(text[start_of(text, is_whole=True) :])
-    reading.close()
+    if not is_cut:
+        reading.close()
     found = reading.value
     return None if isinstance(found, Nothing) else found

@@ -184,6 +184,7 @@ class Fold:
             usage=self.usage,
             stop_reason=self._stop_reason,
             text=self.text,
+            is_cut=self.has_answer and self.was_cut,
             is_closed_by_budget=self.is_closed_by_budget,
             forced=self.forced,
             corrections=self.corrections,

@@ -115,6 +115,7 @@ class RunState:
         turns: How often the model was asked.
         usage: Nested runs included.
         text: The answer; empty as long as there is none.
+        is_cut: Whether a limit on tokens ended it before its end.
         is_closed_by_budget: Whether its end was chosen to fit what was left of a limit.
         forced: JSON pointers to the values of it that were decided so.
         corrections: How often the model was told that its answer is not what it must be.
@@ -144,6 +145,7 @@ class RunState:
     started: float
     ended: float | None
     waiting: tuple[ApprovalRequest, ...] = ()
+    is_cut: bool = False
     is_closed_by_budget: bool = False
     forced: tuple[str, ...] = ()
     corrections: int = 0
