@@ -12,7 +12,7 @@ from wieldy.core.errors import GrammarError
 from wieldy.grammar import Matcher, Tokenizer, grammar
 from wieldy.grammar.naming import recursive_names
 from wieldy.grammar.notation import to_gbnf
-from wieldy.grammar.shape import Rules
+from wieldy.grammar.shape import Exact, InOrder, Rules, TextWithout
 
 BYTES = Tokenizer.of_bytes()
 NAMES = "xyz"
@@ -70,3 +70,12 @@ def test_rules_at_either_end_and_in_the_middle(text: str, accepted: list[str], r
 def test_a_rule_that_never_ends_is_refused(text: str) -> None:
     with pytest.raises(GrammarError, match="'x' never ends"):
         grammar(text)
+
+
+def test_text_without_a_longer_marker_is_read_from_rules_as_large_as_it_needs() -> None:
+    text = to_gbnf(Rules(start=InOrder((TextWithout(("</tool_call>",)), Exact("</tool_call>")))))
+
+    for accepted in ("</tool_call>", "a</tool_calls></tool_call>", "</tool_</</tool_call>"):
+        assert accepts(text, accepted)
+    for refused in ("", "</tool_call>a", "</tool_call></tool_call>", "</tool_call"):
+        assert not accepts(text, refused)

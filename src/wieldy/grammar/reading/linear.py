@@ -18,8 +18,9 @@ from wieldy.grammar.naming import names_in, parts
 from wieldy.grammar.reading.composing import EMPTY, in_order, one_of, repeated
 from wieldy.grammar.shape import InOrder, Named, OneOf, Repeated, Rules, Shape
 
-_MAX_PARTS = 200
-"""What a rule becomes is at most so large."""
+_MAX_PARTS = 600
+"""What a rule becomes is at most so large. Larger ones would be read and mean the same to the engine, but may need more
+than its lexer's limits allow while a text is written (`engine`), and that is an error only then."""
 
 _Sum: TypeAlias = dict[str | None, Shape]
 """A shape as alternatives: what stands beside each of the rules, and under None what has none of them."""
