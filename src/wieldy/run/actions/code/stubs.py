@@ -1,0 +1,247 @@
+"""Tools as typed functions: what code may call, what a model that writes code reads of it, and the code behind it.
+
+A stub is made from a tool's definition alone. It is rendered twice: as a signature with a short docstring, for the
+model, and as the function that runs in the sandbox and asks the host. Law: both are valid Python, whatever the
+definition says. Deliberately not here: what a call may contain (the tool's schema decides, on the host).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from wieldy.core.json import JsonObject, JsonValue, canonical_json
+from wieldy.run.actions.code.names import INTERNAL, identifiers, parameter_identifiers
+from wieldy.run.actions.code.types import TypeWriter, class_name
+from wieldy.run.guided.quoting import unbroken
+from wieldy.schema.resolve import accepted_types, merged
+
+if TYPE_CHECKING:
+    from wieldy.core.calls import ToolDefinition
+
+_MOST_DESCRIPTION: Final = 600
+_MOST_ABOUT_A_PARAMETER: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter of a tool, as code gives it.
+
+    Attributes:
+        name: In the tool's schema.
+        identifier: In Python.
+        annotation: Its type.
+        takes_null: Whether None is a value of it; if not, None means that it is left out.
+        default: As Python, for reading; None where it is required.
+        description: In the words of the tool's author, on one line.
+    """
+
+    name: str
+    identifier: str
+    annotation: str
+    takes_null: bool
+    default: str | None
+    description: str
+
+    @property
+    def is_required(self) -> bool:
+        """Whether a call without it does not fit."""
+        return self.default is None
+
+    @property
+    def shown(self) -> str:
+        """As it stands in a signature."""
+        return f"{self.identifier}: {self.annotation}{'' if self.default is None else f' = {self.default}'}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stub:
+    """A tool as a function.
+
+    Attributes:
+        tool: The tool's name.
+        identifier: The function's.
+        parameters: Those that are required first.
+        takes_others: Whether arguments of other names may fit.
+        returns: The annotation of what it returns.
+        documentation: In the words of the tool's author.
+    """
+
+    tool: str
+    identifier: str
+    parameters: tuple[Parameter, ...]
+    takes_others: bool
+    returns: str
+    documentation: str
+
+    @property
+    def signature(self) -> str:
+        """The line that says how it is called."""
+        parameters = [parameter.shown for parameter in self.parameters]
+        if self.takes_others:
+            parameters.append("**others: Any")
+        return f"async def {self.identifier}({', '.join(parameters)}) -> {self.returns}"
+
+    @property
+    def text(self) -> str:
+        """For a model: signature and docstring."""
+        if not self.documentation:
+            return f"{self.signature}: ..."
+        indented = self.documentation.replace("\n", "\n    ")
+        return f'{self.signature}:\n    """{indented}"""'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stubs:
+    """Those of a set of tools.
+
+    Attributes:
+        by_identifier: The stubs, by the functions' names.
+        classes: The types that they name, as Python.
+    """
+
+    by_identifier: dict[str, Stub]
+    classes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """For a model: the types and the functions."""
+        return "\n\n".join([*self.classes, *(stub.text for stub in self.by_identifier.values())])
+
+
+def stubs_of(definitions: Iterable[ToolDefinition]) -> Stubs:
+    """The tools as functions.
+
+    Raises:
+        UsageError: Two tools would have the same name in Python.
+    """
+    definitions = tuple(definitions)
+    names = identifiers(definition.name for definition in definitions)
+    types = TypeWriter()
+    stubs = {names[each.name]: _stub(each, names[each.name], types) for each in definitions}
+    return Stubs(by_identifier=stubs, classes=tuple(types.classes.values()))
+
+
+def function_of(stub: Stub) -> str:
+    """The function as it runs in the sandbox; `<function>.sync` is the same without `await`.
+
+    What it uses there is in `prelude`.
+    """
+    left_out = f"{INTERNAL}_left_out"
+    required = [parameter.identifier for parameter in stub.parameters if parameter.is_required]
+    optional = [f"{parameter.identifier}={left_out}" for parameter in stub.parameters if not parameter.is_required]
+    others = f"{INTERNAL}_others"
+    parameters = ", ".join([*required, *optional, *([f"**{others}"] if stub.takes_others else [])])
+    pairs = ", ".join(
+        f"({parameter.name!r}, {parameter.identifier}, {parameter.takes_null or parameter.is_required})"
+        for parameter in stub.parameters
+    )
+    given = f"{INTERNAL}_given([{pairs}], {others if stub.takes_others else '{}'})"
+    name = stub.identifier
+    return (
+        f"async def {name}({parameters}):\n"
+        f"    return {INTERNAL}_result(await {INTERNAL}_call({stub.tool!r}, {given}))\n"
+        f"def {INTERNAL}_sync({parameters}):\n"
+        f"    return {INTERNAL}_result({INTERNAL}_call_sync({stub.tool!r}, {given}))\n"
+        f"{name}.sync = {INTERNAL}_sync\n"
+    )
+
+
+def _stub(definition: ToolDefinition, identifier: str, types: TypeWriter) -> Stub:
+    schema = definition.input_schema
+    resolved = merged(schema, ())
+    properties = resolved.get("properties")
+    properties = properties if isinstance(properties, dict) else {}
+    required = resolved.get("required")
+    needed = set(map(str, required)) if isinstance(required, list) else set[str]()
+    own = class_name(identifier, or_else="Tool")
+    named = parameter_identifiers(properties)
+    parameters = [
+        _parameter(name, named[name], schema, types, owner=own, is_required=name in needed) for name in properties
+    ]
+    return Stub(
+        tool=definition.name,
+        identifier=identifier,
+        parameters=tuple(sorted(parameters, key=lambda parameter: not parameter.is_required)),
+        takes_others=_takes_others(resolved, has_properties=bool(properties)),
+        returns=_returned(definition.output_schema, types, name=f"{own}Result"),
+        documentation=_documentation(definition, parameters),
+    )
+
+
+def _parameter(
+    name: str, identifier: str, schema: JsonObject, types: TypeWriter, *, owner: str, is_required: bool
+) -> Parameter:
+    location = ("properties", name)
+    part = merged(schema, location)
+    kinds = accepted_types(schema, location)
+    annotation = types.written(schema, location, name=owner + class_name(name, or_else="Argument"))
+    takes_null = "null" in kinds
+    default = None if is_required else _default(part)
+    if default == "None" and "None" not in annotation and annotation != "Any":
+        annotation = f"{annotation} | None"
+    described = part.get("description")
+    return Parameter(
+        name=name,
+        identifier=identifier,
+        annotation=annotation,
+        takes_null=takes_null,
+        default=default,
+        description=_short(described, _MOST_ABOUT_A_PARAMETER) if isinstance(described, str) else "",
+    )
+
+
+def _default(part: JsonObject) -> str:
+    default = part.get("default")
+    shown = repr(default)
+    return shown if isinstance(default, str | int | bool | None) and len(shown) <= 80 else f"{_container(default)}"
+
+
+def _container(default: JsonValue) -> str:
+    return repr(default) if isinstance(default, float | list | dict) and len(repr(default)) <= 80 else "..."
+
+
+def _takes_others(schema: JsonObject, *, has_properties: bool) -> bool:
+    others = schema.get("additionalProperties")
+    return (
+        others is True
+        or isinstance(others, dict)
+        or "patternProperties" in schema
+        or (
+            not has_properties
+            and others is not False
+            and ("anyOf" in schema or "oneOf" in schema or "type" not in schema)
+        )
+    )
+
+
+def _returned(schema: JsonObject | None, types: TypeWriter, *, name: str) -> str:
+    return "Any" if schema is None else types.written(schema, name=name)
+
+
+def _documentation(definition: ToolDefinition, parameters: Iterable[Parameter]) -> str:
+    lines = [_shortened(definition.description, _MOST_DESCRIPTION)]
+    if definition.use_when:
+        lines.append(f"Use when: {_short(definition.use_when, _MOST_DESCRIPTION)}")
+    if definition.avoid_when:
+        lines.append(f"Avoid when: {_short(definition.avoid_when, _MOST_DESCRIPTION)}")
+    about = [f"{each.identifier}: {each.description}" for each in parameters if each.description]
+    lines += ["", *about] if about else []
+    lines += [f"Example arguments: {unbroken(canonical_json(each))}" for each in definition.examples[:2]]
+    return _quoted("\n".join(lines).strip())
+
+
+def _short(text: str, most: int) -> str:
+    return _shortened(unbroken(text).strip(), most)
+
+
+def _shortened(text: str, most: int) -> str:
+    text = text.strip()
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def _quoted(text: str) -> str:
+    """The text as it may stand within three quotes; nothing in it means anything there."""
+    text = text.replace("\\", "\\\\").replace('"""', "'''").replace("\0", "")
+    return f"{text} " if text.endswith('"') else text
