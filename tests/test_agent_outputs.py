@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from wieldy import (
     Agent,
@@ -601,6 +601,59 @@ async def test_an_output_must_not_hold_a_secret() -> None:
 
     with pytest.raises(UsageError, match="holds no secret"):
         await agent.run("?")
+
+
+async def test_a_check_that_fails_ends_no_run_and_its_crash_is_for_the_operator_alone() -> None:
+    class Total(BaseModel):
+        total: int
+
+        @field_validator("total")
+        @classmethod
+        def checked(cls, total: int) -> int:
+            if total:
+                raise KeyError("hunter22")
+            return total
+
+    with says('{"total": 1}', '{"total": 0}') as model:
+        agent = Agent(model, output=Total, secrets={"password": "hunter22"})
+        events = [event async for event in agent.stream("?")]
+
+    result = events[-1].result
+    assert (result.output, result.stop_reason) == (Total(total=0), "answered")
+    assert "internal error" in model.requests[1].messages[-1].text
+    (corrected,) = (entry for entry in agent.journal.read(result.run_id) if entry.kind == kinds.CORRECTION)
+    assert "KeyError" in str(corrected.data["detail"])
+    assert "KeyError" not in repr(model.requests)
+    assert "hunter22" not in repr([events, corrected])
+
+    with says(*['{"total": 1}'] * 3) as model:
+        result = await Agent(model, output=Total, secrets={"password": "hunter22"}).run("?")
+
+    assert isinstance(result.output, Incomplete)
+    assert "KeyError" in (result.output.detail or "")
+    assert "hunter22" not in repr(result)
+
+
+async def test_a_check_that_fails_on_the_argument_of_finish_is_told_there() -> None:
+    class Total(BaseModel):
+        total: int
+
+        @field_validator("total")
+        @classmethod
+        def checked(cls, total: int) -> int:
+            return 1 // total
+
+    with says([call("finish", {"answer": {"total": 0}})], [call("finish", {"answer": {"total": 1}})]) as model:
+        agent = Agent(model, output=Total, finish=True)
+        result = await agent.run("?")
+
+    assert (result.output, result.stop_reason) == (Total(total=1), "finished")
+    (refused,) = (
+        call for call in fold(agent.journal.read(result.run_id)).calls if call.result and call.result.is_error
+    )
+    assert refused.result is not None
+    assert "internal error" in refused.result.content
+    assert "ZeroDivisionError" in (refused.detail or "")
 
 
 async def test_no_secret_is_in_what_watchers_see_nor_in_what_a_model_is_told_of_its_answer() -> None:

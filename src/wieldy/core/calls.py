@@ -122,6 +122,7 @@ class ToolResult(Record, frozen=True, kw_only=True):
         source: Whose words these are: a tool's name, or what the tool says it read; None for the runtime's own words.
         trust: Whether strangers may have shaped them.
         handle: By which the rest can be read, where `content` shows only the beginning and the end.
+        failure: What kind of failure it is, for code that made the call; None where nobody but a model reads it.
     """
 
     tool_call_id: str
@@ -133,6 +134,7 @@ class ToolResult(Record, frozen=True, kw_only=True):
     source: str | None = None
     trust: Trust = "trusted"
     handle: str | None = None
+    failure: str | None = None
 
 
 class ToolChoice(Record, frozen=True, kw_only=True):

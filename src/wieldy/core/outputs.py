@@ -69,8 +69,10 @@ class Incomplete:
         text: What the model wrote, unchanged.
         error: What was expected and what was found.
         partial: What of a JSON output is there, not validated; None if nothing is.
+        detail: For the operator, where a check of the program's own failed: a traceback. A model is not shown it.
     """
 
     text: str
     error: str
     partial: JsonValue = None
+    detail: str | None = None

@@ -26,6 +26,7 @@ class Allowance:
         own: The run's own limits.
         around: What is left of the limits of the run around this one; None if there is none.
         clock: Seconds that only grow.
+        counts_turns: Whether turns are limited.
     """
 
     own: Limits
@@ -34,6 +35,7 @@ class Allowance:
     charges: Charges
     brake: Brake
     clock: Callable[[], float]
+    counts_turns: bool = True
     _started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -43,7 +45,7 @@ class Allowance:
         """What was used up to now, by calls under way too."""
         return Spent(
             # A turn that was begun and has no reply, because its process died, is taken up again and not counted twice.
-            turns=self.known.turns - int(self.known.is_turn_open),
+            turns=self.known.turns - int(self.known.is_turn_open) if self.counts_turns else 0,
             usage=self.charges.added_to(self.known.usage),
             elapsed_s=self.known.active_s + self.clock() - self._started,
             repeats=self.brake.repeats,

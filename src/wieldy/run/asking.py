@@ -39,6 +39,7 @@ class Asking:
         wanted: What the answer must be; None for any text.
         emit: Takes events.
         is_watched: Whether anybody does something with them.
+        is_request: Whether a reply counts as a request to a model.
     """
 
     model: Model
@@ -50,6 +51,7 @@ class Asking:
     charge: Charge
     emit: Callable[[RunEvent], None]
     is_watched: bool
+    is_request: bool = True
     _prices: Prices = field(init=False)
     _numbers: CallNumbers | None = field(init=False, default=None)
 
@@ -83,7 +85,7 @@ class Asking:
                 reply = await self._answer(request)
         if reply is None:
             return
-        reply = adopt(reply, numbers)
+        reply = adopt(reply, numbers, is_request=self.is_request)
         if self._prices and reply.usage.cost_usd is None:
             cost = cost_of(self._prices, self.model.name, reply.usage)
             reply = replace(reply, usage=replace(reply.usage, cost_usd=cost))

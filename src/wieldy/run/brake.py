@@ -30,11 +30,15 @@ _encoder: Final = Encoder(order="sorted")
 class Brake:
     """What the turns so far have in common with the next one.
 
+    Args:
+        is_on: Whether it looks at turns at all; code may ask the same again and again, and means it.
+
     Attributes:
         repeats: How many turns in a row repeated the one before them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_on: bool = True) -> None:
+        self._is_on = is_on
         self.repeats = 0
         self._reads: dict[tuple[str, bytes], CallState] = {}
         self._last_turn: list[_Seen] | None = None
@@ -50,6 +54,8 @@ class Brake:
             calls: As they ended.
             is_settled: Whether it is known of every call how it ended; what is not may still change what was read.
         """
+        if not self._is_on:
+            return
         turn = sorted((self._seen(call) for call in calls), key=lambda seen: (seen[0] or "", seen[1]))
         self.repeats = self.repeats + 1 if turn == self._last_turn else 0
         self._last_turn = turn

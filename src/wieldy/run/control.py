@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from wieldy.core.calls import ToolDefinition
-from wieldy.core.errors import UsageError
+from wieldy.core.errors import ArgumentsError, UsageError
 from wieldy.core.outputs import ChoiceOutput, Incomplete, JsonOutput, PatternOutput, in_words
 from wieldy.schema import CompiledSchema, example, explain
 from wieldy.schema.rewrite import subschemas
@@ -55,14 +55,14 @@ class Finish:
         object.__setattr__(self, "definition", definition)
         object.__setattr__(self, "_schema", CompiledSchema(definition.input_schema))
 
-    def refusal(self, arguments: JsonObject) -> str:
-        """Why this is no answer, for the model; empty if it is one."""
+    def refusal(self, arguments: JsonObject) -> ArgumentsError | None:
+        """Why this is no answer, for the model; None if it is one."""
         violations = self._schema.violations(arguments)
         if violations:
-            return explain(violations, subject="The arguments of `finish`", example=self._example())
+            return ArgumentsError(explain(violations, subject="The arguments of `finish`", example=self._example()))
         text = self.text_of(arguments)
         value = None if self.wanted is None or text is None else self.wanted.read(text)
-        return value.error if isinstance(value, Incomplete) else ""
+        return ArgumentsError(value.error, detail=value.detail) if isinstance(value, Incomplete) else None
 
     def _example(self) -> JsonValue:
         return {"answer": "It is done."} if self.wanted is None else example(self._schema)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import ToolCall, ToolResult
-from wieldy.core.errors import ArgumentsError, ToolDeniedError
+from wieldy.core.errors import ToolDeniedError
 from wieldy.run.executor import execute
 from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.policy import Approver, consult
@@ -111,7 +111,7 @@ class Dealing:
             return self._refused(call, "the task was ended by an earlier call")
         if self.finish is not None and call.name == self.finish.definition.name and isinstance(call, ToolCall):
             refusal = self.finish.refusal(call.arguments)
-            return self.pipeline.shaper.failed(call.id, ArgumentsError(refusal)) if refusal else call
+            return call if refusal is None else self.pipeline.shaper.failed(call.id, refusal)
         prepared = await self._look_at(call, plan)
         if isinstance(prepared, ApprovalRequest):
             prepared = await self._consult(call, prepared, plan)

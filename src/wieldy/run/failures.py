@@ -8,11 +8,13 @@ from a failure (`single_call`, `retries`), and hiding secrets in it (`results`).
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast, get_args
 
 from wieldy.core.errors import (
     ArgumentsError,
     FailureLayer,
+    ForcedArgumentsError,
     ModelVisibleError,
     OutcomeUnknownError,
     ParseError,
@@ -21,6 +23,7 @@ from wieldy.core.errors import (
     ToolError,
     ToolTimeoutError,
     TransientToolError,
+    UnknownToolError,
 )
 from wieldy.core.foreign import attribute, single, text_of, traceback_of
 from wieldy.run.retries import CHECK_FIRST
@@ -32,6 +35,20 @@ Visible = TypeVar("Visible", bound=ModelVisibleError)
 
 _LAYERS: Final[tuple[FailureLayer, ...]] = get_args(FailureLayer)
 _HARMLESS_TO_REPEAT: Final = ("read", "idempotent")
+_NAMES: Final[Mapping[type[ModelVisibleError], str]] = {
+    ToolTimeoutError: "timeout",
+    TransientToolError: "transient",
+    ToolError: "tool",
+    OutcomeUnknownError: "unknown",
+    ToolCrashedError: "crashed",
+    ToolDeniedError: "denied",
+    UnknownToolError: "arguments",
+    ArgumentsError: "arguments",
+    ForcedArgumentsError: "arguments",
+    ParseError: "arguments",
+}
+"""What code may tell failures apart by; each before those that it is a kind of."""
+
 _KINDS: Final[tuple[type[ModelVisibleError], ...]] = (
     TransientToolError,
     ToolTimeoutError,
@@ -97,6 +114,11 @@ def reworded(error: Visible, text: str) -> Visible:
         )
         return cast("Visible", same)
     return type(error)(text, detail=error.detail)
+
+
+def kind_of(error: ModelVisibleError) -> str:
+    """The word by which code may tell the failure from others."""
+    return next((name for kind, name in _NAMES.items() if isinstance(error, kind)), "tool")
 
 
 def layer_of(raised: BaseException) -> FailureLayer | None:

@@ -30,6 +30,7 @@ from wieldy.core.errors import (
 )
 from wieldy.core.events import CallStarted, RunEvent, RunFinished, RunResult, RunStarted
 from wieldy.core.limits import Usage, usable
+from wieldy.core.outputs import Incomplete
 from wieldy.core.ports import Draft
 from wieldy.run.allowance import Allowance
 from wieldy.run.asking import Asking
@@ -136,7 +137,7 @@ class _Run:
         self._recording = recording
         self._emit = emit
         self._known = recording.known
-        self._brake = Brake()
+        self._brake = Brake(is_on=not request.is_code)
         self._charges = Charges(self._known, request.charge)
         self._allowance = Allowance(
             own=request.limits,
@@ -145,9 +146,13 @@ class _Run:
             charges=self._charges,
             brake=self._brake,
             clock=request.clock,
+            counts_turns=not request.is_code,
         )
         self._shaper = Shaper(
-            run_id=request.run_id, rules=request.results, secrets=together(request.secrets, request.masked)
+            run_id=request.run_id,
+            rules=request.results,
+            secrets=together(request.secrets, request.masked),
+            as_data=request.is_code,
         )
         finish = Finish(request.output) if request.finish else None
         self._offer = Offer(request.toolset.tools, self._known, finish=finish, page_bytes=request.results.limit_bytes)
@@ -188,6 +193,7 @@ class _Run:
             charge=request.charge,
             emit=emit,
             is_watched=emit is not nothing,
+            is_request=not request.is_code,
         )
 
     async def carry_out(self, lease: Lease, *, is_new: bool) -> RunResult:
@@ -332,7 +338,14 @@ class _Run:
 
     def _output(self, state: RunState) -> object:
         wanted = self._request.output
-        return None if wanted is None or state.status != "finished" else wanted.read(state.text, is_cut=state.is_cut)
+        if wanted is None or state.status != "finished":
+            return None
+        value = wanted.read(state.text, is_cut=state.is_cut)
+        if not isinstance(value, Incomplete):
+            return value
+        # What the program's own checks say may hold a secret that the answer does not.
+        detail = None if value.detail is None else self._shaper.mask(value.detail)
+        return replace(value, error=self._shaper.mask(value.error), detail=detail)
 
     def _stop(self, kind: str, error: BaseException) -> None:
         """The run was stopped by an error, which the journal says if it still can be written."""

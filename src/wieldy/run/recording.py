@@ -140,8 +140,12 @@ class Recording:
 
     def correct(self, refused: Incomplete) -> None:
         """The answer does not fit, and the model is told why."""
-        self.write(Draft(kinds.CORRECTION, {"message": message_to_json(correction(refused))}))
-        self._emit(OutputRefused(error=refused.error))
+        data: JsonObject = {"message": message_to_json(correction(refused))}
+        if refused.detail is not None:
+            data["detail"] = refused.detail
+        self.write(Draft(kinds.CORRECTION, data))
+        error = refused.error if self._secrecy is None else self._secrecy.mask.text(refused.error)
+        self._emit(OutputRefused(error=error))
 
     def limit(self, reason: StopReason) -> None:
         """A limit is reached."""

@@ -52,6 +52,8 @@ def result_to_json(result: ToolResult) -> JsonObject:
         data["trust"] = result.trust
     if result.handle is not None:
         data["handle"] = result.handle
+    if result.failure is not None:
+        data["failure"] = result.failure
     return data
 
 

@@ -75,10 +75,10 @@ async def _read(events: AsyncIterator[ModelEvent], *, name: str, emit: Callable[
     return reply
 
 
-def adopt(reply: ModelReply, numbers: CallNumbers) -> ModelReply:
-    """The reply with the run's own call ids, and at least one request counted."""
+def adopt(reply: ModelReply, numbers: CallNumbers, *, is_request: bool = True) -> ModelReply:
+    """The reply with the run's own call ids, and at least one request counted if it came from a model."""
     parts = tuple([_adopt_part(part, numbers) for part in reply.message.parts if not isinstance(part, ToolResult)])
-    usage = reply.usage if reply.usage.requests > 0 else replace(reply.usage, requests=1)
+    usage = reply.usage if reply.usage.requests > 0 or not is_request else replace(reply.usage, requests=1)
     message = Message(role="assistant", parts=parts)
     return ModelReply(message=message, usage=usage, finish=reply.finish, forced=reply.forced, held=reply.held)
 

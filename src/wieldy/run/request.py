@@ -49,6 +49,8 @@ class RunRequest:
         around: What is left of the limits of the run around this one, at any moment; None if there is none.
         charge: Told what the run uses as it goes, runs within it included.
         tree: The runs around this one and what they do not know; of its own for a run that no other has started.
+        is_code: Whether the model is code: results reach it as data, it may ask the same again and again, and its
+            replies count neither as requests to a model nor as turns.
         is_tainted: Whether strangers may have shaped what the run starts from.
         clock: Seconds that only grow, for limits and durations.
         now: Seconds since the epoch, for what expires.
@@ -70,6 +72,7 @@ class RunRequest:
     finish: bool = False
     output: OutputReader | None = None
     runs_forced: bool = False
+    is_code: bool = False
     parent: Parent | None = None
     around: Callable[[], Limits] | None = None
     charge: Charge = charge_nobody

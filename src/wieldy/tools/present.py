@@ -41,6 +41,7 @@ class Presented(Record, frozen=True, kw_only=True):
         source: Whose words these are, where the tool knows better than by its own name.
         trust: Whether strangers may have shaped them, where that differs from what the tool declares.
         note: A remark of the tool itself, shown below the text and apart from it.
+        is_error: Whether it tells of a failure of what the model wanted; raising says so too, but brings no parts.
     """
 
     text: str
@@ -49,6 +50,7 @@ class Presented(Record, frozen=True, kw_only=True):
     source: str | None = None
     trust: Trust | None = None
     note: str | None = None
+    is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ def _checked(presented: Presented) -> Presented:
         source=None if presented.source is None else _words_in(presented.source),
         trust=presented.trust,
         note=None if presented.note is None else _words_in(presented.note),
+        is_error=presented.is_error is True,
     )
 
 

@@ -23,24 +23,27 @@ _FORMATS = (
 """Which format pydantic's kinds of errors are about: the schema's own words for it come with an example."""
 
 
-def violations_of(error: ValidationError, arguments: JsonValue) -> tuple[Violation, ...]:
-    """One violation per place, in pydantic's order."""
+def violations_of(error: ValidationError, arguments: JsonValue, *, check: str = "its check") -> tuple[Violation, ...]:
+    """One violation per place, in pydantic's order; `check` is who refused, where it does not say why."""
     found: dict[tuple[str | int, ...], Violation] = {}
     for detail in error.errors(include_url=False, include_context=False):
         path = tuple(_path(detail["loc"], arguments))
         # A union reports every member; the first is the one that the author put first.
-        found.setdefault(path, _violation(path, detail["type"], detail["msg"], detail["input"]))
+        violation = _violation(path, detail["type"], detail["msg"], detail["input"], check=check)
+        found.setdefault(path, violation)
     return tuple(found.values())
 
 
-def _violation(path: tuple[str | int, ...], kind: str, message: str, found: object) -> Violation:
+def _violation(path: tuple[str | int, ...], kind: str, message: str, found: object, *, check: str) -> Violation:
     name = next((name for prefix, name in _FORMATS if kind.startswith(prefix)), None)
     if name is not None and kind.endswith("parsing"):
         words, sample = FORMATS[name]
         return Violation(path=path, keyword="python", found=found, expected=f"{words} such as {sample}")
     if message.startswith(_EXPECTED):
         return Violation(path=path, keyword="python", found=found, expected=message.removeprefix(_EXPECTED))
-    reason = message.removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    reason = message.removeprefix("Value error, ").removeprefix("Assertion failed, ").strip()
+    if not reason:  # a bare assert
+        return Violation(path=path, keyword="python", found=found, expected=f"a value that {check} takes")
     return Violation(path=path, keyword="python", found=found, expected=reason, reason=reason)
 
 

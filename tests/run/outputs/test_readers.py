@@ -209,6 +209,58 @@ def test_an_example_that_a_type_would_refuse_is_not_shown() -> None:
     assert "would fit" not in found.error
 
 
+class Unreadable(ValueError):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def refusing(error: BaseException) -> type[BaseModel]:
+    class Total(BaseModel):
+        total: int
+
+        @field_validator("total")
+        @classmethod
+        def checked(cls, total: int) -> int:
+            del total
+            raise error
+
+    return Total
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        *(
+            (error, "The check of `Total` failed on your answer with an internal error")
+            for error in (
+                KeyError("secret"),
+                RuntimeError("secret"),
+                RecursionError("secret"),
+                ValueError("secret \ud800"),
+                AssertionError("secret \ud800"),
+                Unreadable("secret"),
+                KeyboardInterrupt("secret"),
+            )
+        ),
+        (AssertionError(), "`total`: expected a value that the check of `Total` takes, found 1."),
+        (ValueError(" "), "`total`: expected a value that the check of `Total` takes, found 1."),
+        (ValueError("too small"), "`total`: too small; found 1."),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_a_check_of_the_program_s_own_that_fails_is_told_whatever_it_raises(error: BaseException, words: str) -> None:
+    found = reader_of(refusing(error)).read('{"total": 1}')
+
+    assert isinstance(found, Incomplete)
+    assert words in found.error
+    assert "secret" not in found.error
+    assert found.error.encode()
+    assert found.partial == {"total": 1}
+    # What a crash says is for the operator.
+    assert (found.detail is not None) == ("internal error" in words)
+    assert "Traceback" in (found.detail or "Traceback")
+
+
 @pytest.mark.parametrize(
     ("spec", "words"),
     [

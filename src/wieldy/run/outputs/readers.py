@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
+from wieldy.core.foreign import traceback_of
 from wieldy.core.json import JsonValue
 from wieldy.core.messages import Message
 from wieldy.core.outputs import ChoiceOutput, Incomplete, JsonOutput, PatternOutput
@@ -64,8 +65,20 @@ class JsonReader:
             return value
         try:
             return self.adapter.validate_json(document)
-        except ValidationError as error:
-            return self._misfit(text, violations_of(error, value))
+        except BaseException as error:  # a type's own checks are the program's code
+            return self._refused(text, value, error)
+
+    def _refused(self, text: str, value: JsonValue, error: BaseException) -> Incomplete:
+        try:
+            if type(error) is ValidationError:
+                return self._misfit(text, violations_of(error, value, check=f"the check of `{error.title}`"))
+        except BaseException as worse:  # and so is the text of what they raise
+            error = worse
+        told = (
+            f"The check of `{self.output.name}` failed on your answer with an internal error, which is recorded for "
+            f"the operator. Give another answer.{self._example()}"
+        )
+        return replace(self._incomplete(text, told), detail=traceback_of(error))
 
     def _misfit(self, text: str, violations: Sequence[Violation]) -> Incomplete:
         told = explain(violations, subject="These parts of your answer")
@@ -83,7 +96,7 @@ class JsonReader:
         try:
             if self.adapter is not None:
                 self.adapter.validate_json(text)
-        except ValidationError:
+        except BaseException:  # what the program's own checks refuse is no example, however they refuse it
             return ""
         return f"\nAn answer that would fit: {text}"
 

@@ -1,7 +1,8 @@
 """From a value or an error to the one result that a model reads, in this order: presented, masked, judged, cut, fenced.
 
 Law: no result holds a secret, is longer than allowed, or shows the words of strangers as if they were the program's.
-Deliberately not here: running tools (`run.executor`), and what follows from a result that is not trusted
+Results for code are data, not text for a model: they are whole and without fences and notes, but masked and judged as
+any. Deliberately not here: running tools (`run.executor`), and what follows from a result that is not trusted
 (`run.policy`).
 """
 
@@ -16,7 +17,7 @@ from msgspec import Struct, structs
 from wieldy.core.calls import ToolResult, Trust
 from wieldy.core.foreign import attribute, text_of
 from wieldy.core.media import FilePart
-from wieldy.run.failures import layer_of
+from wieldy.run.failures import kind_of, layer_of
 from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.results.caps import READ_RESULT, Cut, cut, with_note
 from wieldy.run.results.fences import one_line, set_apart
@@ -26,7 +27,7 @@ from wieldy.run.results.masks import Mask
 from wieldy.run.results.rules import ResultRules
 from wieldy.run.results.summaries import Summary, summarised
 from wieldy.tools.attachments import Attachment, human_size, size_bytes
-from wieldy.tools.present import Presented, whole_characters
+from wieldy.tools.present import NOTHING, Presented, whole_characters
 
 if TYPE_CHECKING:
     from wieldy.core.errors import FailureLayer, ModelVisibleError
@@ -58,15 +59,22 @@ class Shaper:
         run_id: The run, which strangers do not know.
         rules: How results are shown.
         secrets: What is masked, by name.
+        as_data: Whether code reads the results, and not a model.
 
     Raises:
         UsageError: A secret cannot be masked.
     """
 
     def __init__(
-        self, *, run_id: str = "", rules: ResultRules = _DEFAULT_RULES, secrets: Mapping[str, str] | None = None
+        self,
+        *,
+        run_id: str = "",
+        rules: ResultRules = _DEFAULT_RULES,
+        secrets: Mapping[str, str] | None = None,
+        as_data: bool = False,
     ) -> None:
         self._run_id = run_id
+        self._as_data = as_data
         self._rules = rules
         self._mask = Mask(secrets or {})
 
@@ -79,7 +87,7 @@ class Shaper:
             source=self._source(presented.source, step.tool.name),
             trust=presented.trust or step.tool.trust,
         )
-        cutting = cut(words.text, limit_bytes=self._rules.limit_bytes)
+        cutting = self._cut(words.text)
         summary = _NO_SUMMARY if cutting is None else await self._summary(step, words)
         if summary.text is not None and is_injection_shaped(summary.text):
             words = structs.replace(words, trust="untrusted")
@@ -90,6 +98,8 @@ class Shaper:
             # What is cut is kept as text, and nobody needs it twice.
             structured_content=self._structured(presented, words) if cutting is None else None,
             parts=parts,
+            is_error=presented.is_error,
+            layer="model" if presented.is_error else None,
             source=words.source,
             trust=words.trust,
             handle=None if cutting is None else step.call.id,
@@ -131,11 +141,12 @@ class Shaper:
             words = _Words(text=self.mask(text), call_id=call_id)
         else:
             words = self._judged(text, call_id=call_id, source=self._source(None, source), trust=trust)
-        cutting = cut(words.text, limit_bytes=self._rules.limit_bytes)
+        cutting = self._cut(words.text)
         result = ToolResult(
             tool_call_id=call_id,
             content=self._shown(words, cutting),
             is_error=True,
+            failure=kind_of(error) if self._as_data else None,
             layer=layer or layer_of(error) or "harness",
             source=words.source,
             trust=words.trust,
@@ -155,6 +166,9 @@ class Shaper:
     def mask(self, text: str) -> str:
         """The text without any secret."""
         return self._mask.text(text)
+
+    def _cut(self, text: str) -> Cut | None:
+        return None if self._as_data else cut(text, limit_bytes=self._rules.limit_bytes)
 
     def _judged(self, text: str, *, call_id: str, source: str, trust: Trust) -> _Words:
         text = self.mask(text)
@@ -177,6 +191,8 @@ class Shaper:
         )
 
     def _structured(self, presented: Presented, words: _Words) -> JsonValue:
+        if presented.structured is None and self._as_data and presented.text not in (NOTHING, "null"):
+            return words.text  # so that code can tell text from nothing
         if not self._mask or presented.structured is None:
             return presented.structured
         return self._mask.value(presented.structured)
@@ -204,6 +220,8 @@ class Shaper:
         return f"it contains {', '.join(secrets)}" if secrets else None
 
     def _notes(self, step: Step, presented: Presented, remarks: Sequence[str]) -> list[str]:
+        if self._as_data:
+            return []
         notes = [] if presented.note is None else [self.mask(presented.note)]
         notes += remarks
         if step.arguments.repairs:
@@ -222,7 +240,7 @@ class Shaper:
 
     def _set_apart(self, words: _Words, head: str, *rest: str) -> str:
         """The text, or the sentence between its two ends, so that strangers' words are seen to be theirs."""
-        if words.trust == "trusted":
+        if words.trust == "trusted" or self._as_data:
             return "\n".join((head, *rest))
         return set_apart(head, *rest, source=words.source or "the tool", seed=(self._run_id, words.call_id))
 

@@ -254,7 +254,7 @@ _CONTENT: Final[Mapping[str, Mapping[str, _Field]]] = {
     kinds.RUN_RESUMED: {"by": _value},
     kinds.TURN_STARTED: {},
     kinds.REPLY: {"message": _message, "forced": _value},
-    kinds.CORRECTION: {"message": _message},
+    kinds.CORRECTION: {"message": _message, "detail": _value},
     kinds.CALL_WAITING: {"arguments": Secrecy.arguments, "reason": _value},
     kinds.APPROVAL: {"by": _value, "reason": _value},
     kinds.CALL_STARTED: {"arguments": Secrecy.arguments, "repairs": _value, "approved_by": _value},
