@@ -40,10 +40,11 @@ def shape() -> Shape:
         secrets: Mapping[str, str] | None = None,
         of: Tool | None = None,
         arguments: dict[str, Any] | None = None,
+        shaper: Shaper | None = None,
     ) -> Outcome:
         async def shape_it() -> Outcome:
-            shaper = Shaper(rules=rules or ResultRules(), secrets=secrets)
-            return await shaper.succeeded(step_of(of or tools[trust], arguments), value, duration_s=0.5)
+            own = shaper or Shaper(rules=rules or ResultRules(), secrets=secrets)
+            return await own.succeeded(step_of(of or tools[trust], arguments), value, duration_s=0.5)
 
         return anyio.run(shape_it)
 

@@ -27,7 +27,7 @@ from wieldy.run.results.masks import Mask
 from wieldy.run.results.rules import ResultRules
 from wieldy.run.results.summaries import Summary, summarised
 from wieldy.tools.attachments import Attachment, human_size, size_bytes
-from wieldy.tools.present import NOTHING, Presented, whole_characters
+from wieldy.tools.present import NOTHING, Presented, Sourced, whole_characters
 
 if TYPE_CHECKING:
     from wieldy.core.errors import FailureLayer, ModelVisibleError
@@ -96,7 +96,7 @@ class Shaper:
             tool_call_id=step.call.id,
             content=_with_notes(self._shown(words, cutting, summary.text), self._notes(step, presented, remarks)),
             # What is cut is kept as text, and nobody needs it twice.
-            structured_content=self._structured(presented, words) if cutting is None else None,
+            structured_content=self._structured(presented, value) if cutting is None else None,
             parts=parts,
             is_error=presented.is_error,
             layer="model" if presented.is_error else None,
@@ -190,9 +190,9 @@ class Shaper:
             detail=None if summary.detail is None else self.mask(whole_characters(summary.detail)),
         )
 
-    def _structured(self, presented: Presented, words: _Words) -> JsonValue:
-        if presented.structured is None and self._as_data and presented.text not in (NOTHING, "null"):
-            return words.text  # so that code can tell text from nothing
+    def _structured(self, presented: Presented, value: object) -> JsonValue:
+        if presented.structured is None and self._as_data and _is_something(value, presented):
+            return self.mask(presented.text)  # so that code can tell text from nothing
         if not self._mask or presented.structured is None:
             return presented.structured
         return self._mask.value(presented.structured)
@@ -243,6 +243,11 @@ class Shaper:
         if words.trust == "trusted" or self._as_data:
             return "\n".join((head, *rest))
         return set_apart(head, *rest, source=words.source or "the tool", seed=(self._run_id, words.call_id))
+
+
+def _is_something(value: object, presented: Presented) -> bool:
+    value = value.value if type(value) is Sourced else value
+    return isinstance(value, str) or presented.text not in (NOTHING, "null")
 
 
 def _with_notes(content: str, notes: Sequence[str]) -> str:
