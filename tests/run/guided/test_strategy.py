@@ -580,13 +580,19 @@ def test_an_answer_that_must_be_something_has_what_is_left_of_the_limit(limit: i
     assert result.stop_reason == "output_token_limit"
 
 
-def test_a_number_beyond_all_bounds_ends_no_run() -> None:
-    def double(number: float) -> float:
-        """Twice a number."""
-        return number * 2
+def test_arguments_that_have_two_readings_are_refused_and_end_no_run() -> None:
+    said = '{"counts": {"a": 1, "a": 2}}'
+    counted: list[dict[str, int]] = []
+
+    def count(counts: dict[str, int]) -> str:
+        """Writes counts down."""
+        counted.append(counts)
+        return "done"
 
     with ScriptedGuidedModel(
-        weighed=[table(double=-0.1, answer=-9.0)],
-        written=['{"number": 1e999}' + END, '{"number": 1e999}' + END, "Too large."],
+        weighed=[table(count=-0.1, answer=-9.0)], written=[said + END, said + END, "It stands there twice."]
     ) as model:
-        assert Agent(model, [double]).run_sync("Double 1e999").text == "Too large."
+        assert Agent(model, [count]).run_sync("Count a").text == "It stands there twice."
+
+    assert not counted
+    assert "stands twice" in model.questions[2].prompt
