@@ -4,6 +4,7 @@ Law: after `accept_token(t)` returned True, the text of all accepted tokens is a
 `fill_mask` allows the tokens that `accept_token` would accept; where the text that must come is known, only the token
 with which the model itself would spell it, though others are accepted as well. An end token is allowed exactly where
 `is_accepting`, or where the grammar itself has it. Behind one that the grammar has not, only end tokens follow.
+Numbers of JSON are allowed as far as they are read (`numerals`): not `1e999`, and no more than 4,300 characters.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing_extensions import Buffer
 from wieldy.core.errors import GrammarError, UsageError
 from wieldy.grammar.compiled import Grammar
 from wieldy.grammar.engine import llguidance
+from wieldy.grammar.numerals import Readable
 from wieldy.grammar.tokenizer import Tokenizer
 
 
@@ -51,7 +53,8 @@ class Matcher:
     def __init__(self, grammar: Grammar, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._start = tokenizer.started(grammar.lark)
-        self._engine: Any = self._start.copy()
+        engine = self._start.copy()
+        self._engine: Any = Readable(engine, tokenizer) if "%json" in grammar.lark else engine
         self._ends = 0
         """How many end tokens were taken that are not the grammar's own."""
         self._check()
@@ -149,12 +152,16 @@ class Matcher:
             )
         words, rows = memoryview(bytearray(width * len(matchers))), _words(out)
         row_bytes = len(rows) // view.shape[0]
-        running = [(matcher._engine, index) for index, matcher in enumerate(matchers) if not matcher._ends]
+        engines = [matcher._engine for matcher in matchers]
+        plain = [engine.engine if isinstance(engine, Readable) else engine for engine in engines]
+        running = [(engine, index) for index, engine in enumerate(plain) if not matchers[index]._ends]
         if running:
             _executor().unsafe_compute_mask_ptr(running, addressof(c_char.from_buffer(words)), width, len(matchers))
         for index, matcher in enumerate(matchers):
             matcher._check()
             filled = words[index * width : (index + 1) * width]
+            if isinstance(matcher._engine, Readable) and not matcher._ends:
+                matcher._engine.narrow(filled)
             if matcher._ends or matcher.is_accepting:
                 matcher._with_ends(filled)
             row = rows[index * row_bytes : (index + 1) * row_bytes]
