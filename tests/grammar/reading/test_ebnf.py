@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from notation_shapes import RECURSIVE, changed, patterns, sampled
 
 from wieldy.core.errors import GrammarError
-from wieldy.grammar import Grammar, Matcher, Tokenizer, grammar
+from wieldy.grammar import Grammar, Guard, Matcher, Tokenizer, grammar
 from wieldy.grammar.notation import to_gbnf
 from wieldy.grammar.reading import ebnf
 from wieldy.grammar.shape import Exact, Rules
@@ -164,6 +164,47 @@ def test_special_tokens_are_named_by_their_text() -> None:
     assert matcher.accept_tokens([257, 97]) == 2
     with pytest.raises(GrammarError, match="names <think>: say in `special_tokens`"):
         grammar("root ::= <think> [a-z]+")
+
+
+CHAINS = {
+    "names": ("r{0} ::= r{1}", "z"),
+    "sequences": ('r{0} ::= "a" r{1}', "az"),
+    "alternatives": ('r{0} ::= "a" | "b" r{1}', "bz"),
+    "repetitions": ('r{0} ::= ("a" r{1})*', "az"),
+    "circles": ('r{0} ::= "(" r{1} ")" | "[" r{2} "]"', "(z)"),
+}
+
+
+def chain(rule: str, count: int) -> str:
+    """So many rules, of which each leads to the next, and the last ends."""
+    rules = [rule.format(index, index + 1, max(index - 1, 0)) for index in range(count)]
+    return "\n".join([*rules, f'r{count} ::= "z"'])
+
+
+@pytest.mark.parametrize(("rule", "text"), CHAINS.values(), ids=CHAINS)
+def test_long_chains_of_rules_are_read_or_refused_for_what_they_are(rule: str, text: str) -> None:
+    if '"' not in rule:
+        assert accepts(grammar(chain(rule, 3000)), text)
+        return
+    assert accepts(grammar(chain(rule, 1)), text)
+    Guard(grammar(chain(rule, 50)), BYTES, max_tokens=200)
+    with pytest.raises(GrammarError, match=r"nested too deeply. Expected at most 120 groups"):
+        grammar(chain(rule, 3000))
+
+
+def test_names_that_lead_round_in_a_circle_are_no_text() -> None:
+    found = grammar('s ::= "a" | x\nx ::= y\ny ::= x')
+
+    assert accepts(found, "a")
+    assert not accepts(found, "")
+
+
+def test_as_many_rules_as_one_likes_are_read_if_they_nest_little() -> None:
+    names = [f"r{index}" for index in range(2000)]
+    found = grammar(f"root ::= {' | '.join(names)}\n" + "\n".join(f'{name} ::= "{name}" {name}?' for name in names))
+
+    assert accepts(found, "r7r7")
+    assert not accepts(found, "r7r8")
 
 
 @pytest.mark.parametrize(

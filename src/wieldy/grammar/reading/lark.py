@@ -72,9 +72,10 @@ def with_ids(text: str, special_tokens: Mapping[str, int]) -> str:
 
 
 def _symbols(text: str) -> Iterator[Symbol]:
-    position = 0
+    position, counted, line = 0, 0, 1
     while position < len(text):
-        found, line = _SYMBOL.match(text, position), text.count("\n", 0, position) + 1
+        found = _SYMBOL.match(text, position)
+        line, counted = line + text.count("\n", counted, position), position
         if found is None:
             said = text[position : position + 20].partition("\n")[0]
             raise GrammarError(f"In line {line} of the grammar, this is not read: {said!r}.")

@@ -16,9 +16,10 @@ from typing import TypeAlias
 from wieldy.core.errors import GrammarError
 from wieldy.grammar.naming import names_in, parts
 from wieldy.grammar.reading.composing import EMPTY, in_order, one_of, repeated
+from wieldy.grammar.reading.nesting import circles
 from wieldy.grammar.shape import InOrder, Named, OneOf, Repeated, Rules, Shape
 
-_MAX_PARTS = 600
+_MAX_PARTS = 300
 """What a rule becomes is at most so large. Larger ones would be read and mean the same to the engine, but may need more
 than its lexer's limits allow while a text is written (`engine`), and that is an error only then."""
 
@@ -41,8 +42,10 @@ def without_linear_recursion(rules: Rules) -> Rules:
         GrammarError: Rules go over into one another in too many ways to be written so.
     """
     named = dict(rules.named)
-    for names in _circles(named):
-        named |= _solved(named, names)
+    uses = {name: names_in(shape) for name, shape in named.items()}
+    for names in circles(uses):
+        if len(names) > 1 or names[0] in uses[names[0]]:
+            named |= _solved(named, names)
     return Rules(start=rules.start, named=named)
 
 
@@ -62,20 +65,6 @@ def _solved(named: Mapping[str, Shape], names: Sequence[str]) -> dict[str, Shape
             "repetitions. Write what is repeated with `*`, or in fewer rules."
         )
     return {}
-
-
-def _circles(named: Mapping[str, Shape]) -> list[list[str]]:
-    """The rules that reach one another, those that reach themselves alone included."""
-    reached = {name: names_in(shape) for name, shape in named.items()}
-    for middle in named:
-        through = reached[middle]
-        reached = {name: found | through if middle in found else found for name, found in reached.items()}
-    found: list[list[str]] = []
-    for name in named:
-        circle = [other for other in named if other in reached[name] and name in reached[other]]
-        if circle and circle[0] == name:
-            found.append(circle)
-    return found
 
 
 class _Equations:

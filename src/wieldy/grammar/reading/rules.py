@@ -6,7 +6,8 @@ Law: the rules allow exactly the texts that the grammar describes, every rule ta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -14,6 +15,7 @@ from wieldy.core.errors import GrammarError
 from wieldy.grammar.naming import names_in, parts, renamed, with_parts
 from wieldy.grammar.reading.composing import in_order, one_of, repeated
 from wieldy.grammar.reading.linear import without_linear_recursion
+from wieldy.grammar.reading.nesting import MAX_DEPTH, check_depth, meant, too_deep
 from wieldy.grammar.shape import InOrder, Named, OneOf, Repeated, Rules, Shape
 
 Kind: TypeAlias = Literal["rule", "name", "mark"]
@@ -70,20 +72,23 @@ def rules_of(symbols: Iterable[Symbol], starts: Sequence[str]) -> Rules:
         found = _Reader(list(symbols)).rules()
         start = next((name for name in starts if name in found), next(iter(found)))
         _check(found, start)
-        names = _plain_names(found)
-        written = {names[name]: renamed(shape, names) for name, shape in found.items()}
-        simple = {name: _simple(shape, written) for name, shape in written.items()}
+        plain, same = _plain_names(found), meant(found)
+        names = {name: plain[same[name]] for name in found}
+        written = {names[name]: renamed(shape, names) for name, shape in found.items() if same[name] == name}
+        used = _reached(Named(names[start]), written)
+        check_depth(names[start], used)
+        simple = {name: _simple(shape, used) for name, shape in used.items()}
         solved = without_linear_recursion(Rules(start=Named(names[start]), named=simple)).named
         return Rules(start=solved[names[start]], named=_reached(solved[names[start]], solved))
     except RecursionError:
-        raise GrammarError("The grammar cannot be read: it is nested too deeply.") from None
+        raise too_deep() from None
 
 
 class _Reader:
     """Reads the symbols from left to right."""
 
     def __init__(self, symbols: Sequence[Symbol]) -> None:
-        self._symbols, self._at = symbols, 0
+        self._symbols, self._at, self._depth = symbols, 0, 0
 
     def rules(self) -> dict[str, Shape]:
         if not self._symbols:
@@ -139,13 +144,21 @@ class _Reader:
             case Word(kind="name", text=name):
                 return Named(name)
             case Word(kind="mark", text=("(" | "[") as opening) as symbol:
-                inner = self._alternatives()
+                inner = self._group()
                 if not self._is_mark(_CLOSING[opening]):
                     raise self._error(f"a {_CLOSING[opening]!r} for what is opened here", symbol)
                 self._at += 1
                 return inner if opening == "(" else Repeated(inner, at_most=1)
             case symbol:
                 raise self._error("a name, a text or a group", symbol)
+
+    def _group(self) -> Shape:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise too_deep()
+        inner = self._alternatives()
+        self._depth -= 1
+        return inner
 
     def _error(self, expected: str, found: Symbol | None) -> GrammarError:
         if found is None:
@@ -158,14 +171,26 @@ def _check(found: Mapping[str, Shape], start: str) -> None:
     for shape in found.values():
         for name in sorted(names_in(shape) - found.keys()):
             raise GrammarError(f"The grammar refers to {name!r}, but only {', '.join(found)} have a rule.")
-    ending: frozenset[str] = frozenset()
-    while more := {name for name, shape in found.items() if name not in ending and _can_end(shape, ending)}:
-        ending |= more
-    if start not in ending:
-        raise GrammarError(f"The grammar's rule {start!r} never ends: it leads back to itself whatever is chosen.")
+    if start not in _ending(found):
+        raise GrammarError(f"The grammar's rule {start!r} never ends: whatever is chosen, a rule leads back to itself.")
 
 
-def _can_end(shape: Shape, ending: frozenset[str]) -> bool:
+def _ending(found: Mapping[str, Shape]) -> set[str]:
+    """The rules that some text can end. Cost: a rule is looked at again when one that it uses turns out to end."""
+    users: dict[str, list[str]] = {name: [] for name in found}
+    for name, shape in found.items():
+        for used in names_in(shape):
+            users[used].append(name)
+    ending, waiting = set[str](), list(found)
+    while waiting:
+        name = waiting.pop()
+        if name not in ending and _can_end(found[name], ending):
+            ending.add(name)
+            waiting += users[name]
+    return ending
+
+
+def _can_end(shape: Shape, ending: Set[str]) -> bool:
     match shape:
         case Named(name=name):
             return name in ending
@@ -180,11 +205,14 @@ def _can_end(shape: Shape, ending: frozenset[str]) -> bool:
 def _plain_names(names: Iterable[str]) -> dict[str, str]:
     """A lower-case identifier for each name, no two the same."""
     plain: dict[str, str] = {}
+    taken = Counter[str]()
     for name in names:
         wanted = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name.lower())
-        taken, count = set(plain.values()), 1
-        while (chosen := wanted if count == 1 else f"{wanted}_{count}") in taken:
-            count += 1
+        chosen = wanted
+        while chosen in taken:
+            taken[wanted] += 1
+            chosen = f"{wanted}_{taken[wanted]}"
+        taken[chosen] = 1
         plain[name] = chosen
     return plain
 
