@@ -7,10 +7,8 @@ is in the journal.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import replace
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -27,8 +25,9 @@ from wieldy.agent.parts import (
     wanted,
 )
 from wieldy.agent.waiting import wait_for
+from wieldy.agent.within import run_within
 from wieldy.core.context import Context
-from wieldy.core.errors import BudgetError, RunError, UsageError
+from wieldy.core.errors import UsageError
 from wieldy.core.history import check_history
 from wieldy.core.limits import Limits
 from wieldy.core.messages import Message, messages_from
@@ -38,16 +37,13 @@ from wieldy.run.consent import Consent
 from wieldy.run.events import events_of
 from wieldy.run.journal import check_run_id
 from wieldy.run.loop import Emit, nothing, resume, run
-from wieldy.run.nested import RunStoppedError, nested_run_id, stopped_by, used_for
+from wieldy.run.nested import RunStoppedError
 from wieldy.run.outcomes import Rest
 from wieldy.run.policy import Approver, Policy, allow_all
 from wieldy.run.prices import PRICES, Prices, check_prices
 from wieldy.run.request import RunRequest, new_run_id
 from wieldy.run.results import ResultRules, check_secrets
 from wieldy.run.results.masks import Mask
-from wieldy.run.secrecy import conceal, together
-from wieldy.run.state import Parent
-from wieldy.run.tree import RunTree
 from wieldy.tools import Tool, Toolset, tool, tools_from
 from wieldy.tools.present import Sourced
 
@@ -259,17 +255,9 @@ class Agent:
         return declare(nested)
 
     async def _nested(self, name: str, prompt: str, ctx: Context) -> object:
-        try:
-            result = await self._run_within(ctx, prompt)
-        except RunError as error:
-            conceal(error, self._mask_within(ctx).text)
-            raise stopped_by(name, error) from error
-        except BudgetError as error:
-            raise RunStoppedError(f"`{name}` could not answer: {self._mask_within(ctx).text(str(error))}") from error
-        except Exception as error:
-            # What a tool's code raises is written down by the run around it, which does not know the secrets here.
-            told = self._mask_within(ctx).text("".join(traceback.format_exception(error)))
-            raise RuntimeError(told) from None
+        result = await run_within(
+            ctx, name, partial(self._opened_within, prompt), journal=self.journal, secrets=self._secrets
+        )
         if result.stop_reason == "waiting_for_approval":
             return Rest(waiting=result.waiting)
         if not result.text and result.stop_reason not in ("answered", "finished"):
@@ -285,35 +273,10 @@ class Agent:
         # What the nested run read may have shaped its answer, and what it was asked.
         return Sourced(answer, source=name, trust="untrusted" if result.is_tainted else "trusted")
 
-    def _mask_within(self, ctx: Context) -> Mask:
-        return Mask(together(self._secrets, together(ctx.secrets, ctx.masked)))
-
-    async def _run_within(self, ctx: Context, prompt: str) -> RunResult:
-        journal = self.journal if ctx.journal is None else ctx.journal
-        # The same for every attempt at this call, so that a second one goes on where the first was stopped.
-        run_id = nested_run_id(ctx.idempotency_key)
-        parent = Parent(run_id=ctx.run_id, call_id=ctx.call_id)
-        entries = journal.read(run_id)
-        if entries:
-            ctx.charge(used_for(parent, entries))
+    @asynccontextmanager
+    async def _opened_within(self, prompt: str, run_id: str, begins: bool) -> AsyncGenerator[RunRequest]:
         async with AsyncExitStack() as opened:
-            request = await self._open(
-                opened,
-                run_id=run_id,
-                messages=() if entries else self._messages(prompt),
-                principal=self._principal if ctx.principal is None else ctx.principal,
-                is_tainted=ctx.is_tainted,
-            )
-            within = replace(
-                request,
-                journal=journal,
-                parent=parent,
-                masked=together(ctx.secrets, ctx.masked),
-                around=ctx.limits_left,
-                charge=ctx.charge,
-                tree=ctx.tree if isinstance(ctx.tree, RunTree) else RunTree(),
-            )
-            return await (resume(within) if entries else run(within))
+            yield await self._open(opened, run_id=run_id, messages=self._messages(prompt) if begins else ())
 
     async def _run(self, messages: tuple[Message, ...], emit: Emit) -> RunResult:
         async with AsyncExitStack() as opened:
@@ -329,8 +292,6 @@ class Agent:
         *,
         messages: tuple[Message, ...] = (),
         run_id: str | None = None,
-        principal: Principal | None = None,
-        is_tainted: bool = False,
     ) -> RunRequest:
         # Connections that a model or a toolset keeps are opened once for the whole run.
         for resource in (self._connected, self.toolset):
@@ -344,14 +305,13 @@ class Agent:
             limits=self.limits,
             policy=self._policy,
             approver=self._approver,
-            principal=self._principal if principal is None else principal,
+            principal=self._principal,
             secrets=self._secrets,
             results=self._results,
             prices=self._prices,
             finish=self._finish,
             output=self._wanted,
             runs_forced=self._runs_forced,
-            is_tainted=is_tainted,
             metadata=self._metadata,
             run_id=new_run_id() if run_id is None else run_id,
         )
