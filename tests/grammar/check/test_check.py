@@ -47,6 +47,17 @@ def test_what_is_left_to_the_validator_is_counted_and_makes_nothing_unsound() ->
     assert "left to the validator by `contains`" in str(report)
 
 
+def test_texts_that_are_nested_deeper_than_is_read_are_counted() -> None:
+    value: Any = 7
+    for _ in range(64):
+        value = [value]
+    assert not check_constraint({"const": value}, BYTES, walks=3).deep
+    report = check_constraint({"const": [value]}, BYTES, walks=3)
+    assert report.is_sound
+    assert ["".join(text.split()) for text in report.deep] == ["[" * 65 + "7" + "]" * 65] * 3
+    assert "nested deeper than is read: 3" in str(report)
+
+
 def test_a_report_that_claims_too_much_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     schema = {"type": "array", "contains": {"const": "x"}}
 

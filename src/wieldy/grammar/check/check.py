@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 import jsonschema_rs
 
@@ -24,6 +25,7 @@ from wieldy.grammar.shape import Json, Rules
 from wieldy.grammar.tokenizer import Tokenizer
 from wieldy.schema.compiled import CompiledSchema
 from wieldy.schema.example import example
+from wieldy.schema.wellformed import MAX_DEPTH
 
 
 def check_constraint(schema: JsonObject, tokenizer: Tokenizer, *, walks: int = 100, seed: int = 0) -> ConstraintReport:
@@ -61,6 +63,7 @@ def check_constraint(schema: JsonObject, tokenizer: Tokenizer, *, walks: int = 1
     values = {text: value for text in texts if (value := _read(text)) is not _UNREADABLE}
     silent = [text for text, value in values.items() if not judge.accepts_by_mask(value)]
     left = Counter(keyword for text, value in values.items() for keyword in judge.failed(value) if text not in silent)
+    deep = [text for text, value in values.items() if text not in silent and not _is_within(value, MAX_DEPTH)]
     examples = list(judge.examples())
     tried = [(value, _accepts(grammar, tokenizer, value, schema)) for value in examples]
     return ConstraintReport(
@@ -70,6 +73,7 @@ def check_constraint(schema: JsonObject, tokenizer: Tokenizer, *, walks: int = 1
         no_json=tuple(text.decode("utf-8", "replace") for text in no_json),
         silent=tuple(text.decode("utf-8", "replace") for text in silent),
         left=dict(left),
+        deep=tuple(text.decode("utf-8", "replace") for text in deep),
         examples=len(examples),
         refused=tuple(value for value, how in tried if how is None),
         reordered=sum(how == "reordered" for _, how in tried),
@@ -118,11 +122,25 @@ _UNREADABLE = object()
 
 
 def _read(text: bytes) -> object:
-    """The value of a JSON text, its numbers as exact as they are written."""
+    """The value of a JSON text, its numbers as exact as they are written; none where one is too large to be read."""
     try:
-        return json.loads(text.decode(), parse_float=Decimal, parse_constant=_no_number)
+        return json.loads(text.decode(), parse_float=_exact, parse_constant=_no_number)
     except ValueError:
         return _UNREADABLE
+
+
+def _is_within(value: object, levels: int) -> bool:
+    """Whether the value is nested no deeper than so many levels."""
+    if not isinstance(value, dict | list):
+        return levels >= 0
+    parts = cast("Iterable[object]", value.values() if isinstance(value, dict) else value)
+    return all(_is_within(part, levels - 1) for part in parts)
+
+
+def _exact(number: str) -> Decimal:
+    if math.isinf(float(number)):
+        raise ValueError(number)
+    return Decimal(number)
 
 
 def _no_number(name: str) -> object:

@@ -26,6 +26,7 @@ class ConstraintReport:
         no_json: Texts that are no JSON.
         silent: Texts that do not fit although the report says that the mask sees to it.
         left: Texts that do not fit, by the keyword that is left to the validator.
+        deep: Texts that fit, and are nested deeper than Wieldy reads.
         examples: How many values that fit were tried: the schema's own, and one that was made from it.
         refused: Those of them that the mask refuses.
         reordered: How many of them it takes with their members in the schema's order only.
@@ -38,6 +39,7 @@ class ConstraintReport:
     no_json: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
     left: Mapping[str, int] = field(default_factory=dict[str, int])
+    deep: tuple[str, ...] = ()
     examples: int = 0
     refused: tuple[JsonValue, ...] = ()
     reordered: int = 0
@@ -56,6 +58,7 @@ class ConstraintReport:
         lines += _listed("do not fit, unsaid", len(self.silent), map(_short, self.silent))
         for keyword, count in self.left.items():
             lines.append(f"  left to the validator by `{keyword}`: {count} do not fit")
+        lines += _listed("nested deeper than is read", len(self.deep), map(_short, self.deep))
         if self.examples:
             lines.append(f"{self.examples} examples: {self.examples - len(self.refused)} accepted")
         if self.reordered:
