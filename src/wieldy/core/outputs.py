@@ -53,7 +53,13 @@ def in_words(output: Output) -> str:
             )
         case ChoiceOutput(options=options):
             listed = "\n".join(options)
-            return f"Your final answer must be one of these lines, letter for letter, and nothing else:\n{listed}"
+            if len(listed.splitlines()) == len(options) and not any(option != option.strip() for option in options):
+                return f"Your final answer must be one of these lines, letter for letter, and nothing else:\n{listed}"
+            listed = "\n".join(json.dumps(option, ensure_ascii=False) for option in options)
+            return (
+                "Your final answer must be one of these texts and nothing else. They are written here as JSON writes "
+                f"them; write yours without the quotes and escapes:\n{listed}"
+            )
         case PatternOutput(pattern=pattern):
             return (
                 "Your final answer must be a text that matches this regular expression from its beginning to its end, "

@@ -11,7 +11,7 @@ What pydantic's own output is changed in, and why:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, cast
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
@@ -120,19 +120,51 @@ def output_schema(adapter: TypeAdapter[Any]) -> JsonObject | None:
 class _Generator(GenerateJsonSchema):
     """Pydantic's generator without warnings about defaults, and with objects closed in input.
 
-    Whether a class leaves unknown properties alone on purpose (`extra="ignore"`) is known only here.
+    Whether a class leaves unknown properties alone on purpose (`extra="ignore"`), and how it finds its fields, is known
+    only here.
     """
 
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - the parent's declaration
+    _takes_names = False
 
     def model_schema(self, schema: Any) -> dict[str, Any]:
-        return _closed(super().model_schema(schema), cast("type[Any]", schema["cls"]), self.mode)
+        return self._of_class(schema, super().model_schema)
 
     def dataclass_schema(self, schema: Any) -> dict[str, Any]:
-        return _closed(super().dataclass_schema(schema), cast("type[Any]", schema["cls"]), self.mode)
+        return self._of_class(schema, super().dataclass_schema)
 
     def typed_dict_schema(self, schema: Any) -> dict[str, Any]:
-        return _closed(super().typed_dict_schema(schema), cast("type[Any] | None", schema.get("cls")), self.mode)
+        return self._of_class(schema, super().typed_dict_schema)
+
+    def model_field_schema(self, schema: Any) -> dict[str, Any]:
+        self._check_found(schema)
+        return super().model_field_schema(schema)
+
+    def dataclass_field_schema(self, schema: Any) -> dict[str, Any]:
+        self._check_found(schema)
+        return super().dataclass_field_schema(schema)
+
+    def typed_dict_field_schema(self, schema: Any) -> dict[str, Any]:
+        self._check_found(schema)
+        return super().typed_dict_field_schema(schema)
+
+    def _of_class(self, schema: Any, write: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        config, outer = cast("dict[str, object]", schema.get("config") or {}), self._takes_names
+        self._takes_names = bool(config.get("validate_by_name") or config.get("populate_by_name"))
+        try:
+            document = write(schema)
+        finally:
+            self._takes_names = outer
+        return _closed(document, cast("type[Any] | None", schema.get("cls")), self.mode)
+
+    def _check_found(self, field: Any) -> None:
+        """A field whose value is looked for deep within others (`AliasPath`) is no property that could be written."""
+        alias = field.get("validation_alias")
+        if self.mode != "validation" or self._takes_names or not isinstance(alias, list):
+            return
+        paths = cast("list[Any]", alias)
+        if not any(isinstance(path, list) and len(cast("list[Any]", path)) == 1 for path in paths):
+            raise UsageError(f"a field is only found by the path {alias!r}, and no property has such a name")
 
 
 def _closed(document: dict[str, Any], owner: type[Any] | None, mode: JsonSchemaMode) -> dict[str, Any]:

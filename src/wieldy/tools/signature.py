@@ -202,7 +202,7 @@ def _arguments_model(parameters: list[inspect.Parameter], types_of: Mapping[str,
     config = ConfigDict(extra="forbid", alias_generator=lambda field: shown_as.get(field, field))
     with _explained(parameters, types_of, subject):
         model = create_model("Arguments", __config__=config, **fields)
-    _refuse_equal_names(model, subject)
+    _refuse_equal_names(model, parameters, subject)
     with _explained(parameters, types_of, subject):
         input_schema(model, {})
     return model
@@ -216,8 +216,9 @@ def _explained(parameters: list[inspect.Parameter], types_of: Mapping[str, Any],
         raise ToolSignatureError(_why_no_model(parameters, types_of, subject, error)) from error
 
 
-def _refuse_equal_names(model: type[BaseModel], subject: str) -> None:
-    names = [str(field.validation_alias) for field in model.model_fields.values()]
+def _refuse_equal_names(model: type[BaseModel], parameters: list[inspect.Parameter], subject: str) -> None:
+    fields = zip(parameters, model.model_fields.values(), strict=True)
+    names = [_shown_name(field, parameter.name, subject) for parameter, field in fields]
     if len(set(names)) < len(names):
         raise ToolSignatureError(f"{subject}: expected different names for all parameters, found {', '.join(names)}.")
 

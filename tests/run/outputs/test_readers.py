@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from wieldy import ChoiceOutput, Incomplete, JsonOutput, PatternOutput, UsageError
@@ -72,6 +72,37 @@ class Level(IntEnum):
     HIGH = 2
 
 
+class Coded(Enum):
+    A = b"a"
+    B = "b"
+
+
+class Nobody(Enum):
+    pass
+
+
+class Deep(BaseModel):
+    first: int = Field(validation_alias=AliasPath("numbers", 0))
+
+
+class Deeper(BaseModel):
+    deep: list[Deep] = []
+
+
+@pydantic_dataclass
+class DeepToo:
+    first: int = Field(default=0, validation_alias=AliasChoices(AliasPath("numbers", 0), AliasPath("more", 1)))
+
+
+class Named(BaseModel):
+    model_config = ConfigDict(validate_by_name=True)
+    first: int = Field(validation_alias=AliasPath("numbers", 0))
+
+
+class Called(BaseModel):
+    first: int = Field(validation_alias=AliasChoices("one", AliasPath("numbers", 0)))
+
+
 class Mixed(Enum):
     ONE = 1
     ALSO_ONE = "1"
@@ -99,7 +130,21 @@ GOOD: list[tuple[Any, str, object]] = [
     (Colour, "green", Colour.GREEN),
     (Level, "2", Level.HIGH),
     (Mixed, "1", Mixed.ONE),
+    (Named, '{"first": 1}', Named(first=1)),
+    (Called, '{"one": 1}', Called(one=1)),  # type: ignore[call-arg]
     (["a b", "c"], " c\n", "c"),
+    (Literal["a", "ab"], "a", "a"),
+    (Literal["a", "ab"], "ab\n", "ab"),
+    (Literal[" a", "b"], " a", " a"),
+    (Literal[" a", "b"], "a", " a"),
+    (Literal[b"a", "b"], "a", b"a"),
+    (Literal[Colour.RED, "blue"], "red", Colour.RED),
+    (Literal["two\nlines", "one"], "two\nlines", "two\nlines"),
+    (Coded, "a", Coded.A),
+    # What only JSON tells apart
+    (Literal["", "a"], '""', ""),
+    (Literal["a", "a "], '"a "', "a "),
+    (Literal[1, "1"], '"1"', "1"),
     ((1, 2.5, None, False), "null", None),
     (re.compile(r"\d{4}-\d{2}"), "2026-03\n", "2026-03"),
     (JsonOutput(schema={"type": "integer"}), "1", 1),
@@ -126,7 +171,8 @@ def test_a_model_is_told_in_words_what_its_answer_must_be(spec: object, text: st
             assert json.dumps(schema, ensure_ascii=False) in words
             assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name)
         case ChoiceOutput(options=options):
-            assert words.splitlines()[-len(options) :] == list(options)
+            lines = words.splitlines()[-len(options) :]
+            assert (lines if "JSON" not in words else list(map(json.loads, lines))) == list(options)
         case PatternOutput(pattern=pattern):
             assert words.endswith(f"\n{pattern}")
 
@@ -276,6 +322,23 @@ def test_a_check_of_the_program_s_own_that_fails_is_told_whatever_it_raises(erro
         (re.compile("a", re.IGNORECASE), "without flags"),
         (PatternOutput(pattern="("), "regular expression"),
         ({"type": "nonsense"}, "JSON Schema"),
+        (["a", " a"], "no two written alike"),
+        (["\ud800"], "half a character"),
+        (Literal["\ud800", "a"], "half a character"),
+        (Enum("Half", {"A": "\ud800"}), "half a character"),
+        (re.compile("\ud800"), "half a character"),
+        ({"enum": ["\ud800"]}, "JSON Schema"),
+        (Literal[b"\xff"], "a type that JSON can carry"),
+        (Nobody, "which has no members"),
+        (Annotated[Nobody, Field()], "some answer fits"),
+        (Deep, "found by the path"),
+        (Deeper, "found by the path"),
+        (DeepToo, "found by the path"),
+        ({"not": {}}, "`not` at # leaves nothing"),
+        (JsonOutput(schema={"not": {}}), "`not` at # leaves nothing"),
+        ({"enum": []}, "`enum` at # leaves nothing"),
+        ({"type": "integer", "minimum": 3, "maximum": 1}, "some answer fits"),
+        ({"type": "object", "properties": {"a": False}, "required": ["a"]}, "some answer fits"),
         ({"$ref": "http://localhost/schema"}, "outside references"),
         ({1: 2}, "JSON Schema"),
         ({"type": object()}, "JSON Schema"),

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.grammar.enforcement import Enforcement
@@ -19,6 +20,9 @@ from wieldy.grammar.lowering.printed import Printer, TooLargeError
 from wieldy.grammar.lowering.records import Goal, Origin
 from wieldy.grammar.lowering.vocabulary import ENFORCED, subschemas
 from wieldy.schema.resolve import Location, at
+
+NOTHING_FITS: Final = "no value fits it"
+"""Why a schema is refused under which nothing could be written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +75,7 @@ def _of_document(document: JsonObject, without: tuple[Origin, ...]) -> Lowered:
         return _refusal(document, ((), ""), "its parts combine in too many ways")
     if written is None:
         place, keyword = _culprit(document, printer.impossible_member(root))
-        return _refusal(document, (place, keyword), "no value fits it")
+        return _refusal(document, (place, keyword), NOTHING_FITS)
     if not _is_text(json.dumps(written, ensure_ascii=False)):
         return _refusal(document, ((), ""), "it holds half of a surrogate pair, which is no text")
     return Lowered(schema=written, enforcement=tuple(_report(document, meaning)))

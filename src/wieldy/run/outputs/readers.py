@@ -114,9 +114,12 @@ class ChoiceReader:
 
     def read(self, text: str, *, is_cut: bool = False) -> object:
         """The value of the option; `Incomplete` if the text is none. White space around it does not matter."""
-        for found in () if is_cut else (text, text.strip()):
-            if found in self.values:
-                return self.values[found]
+        if not is_cut and text in self.values:
+            return self.values[text]
+        stripped = text.strip()
+        for option, value in () if is_cut else self.values.items():
+            if option.strip() == stripped:
+                return value
         options = self.output.options
         more = "" if len(options) <= _SHOWN_OPTIONS else f" and {len(options) - _SHOWN_OPTIONS} more"
         named = ", ".join(map(shown, options[:_SHOWN_OPTIONS]))

@@ -16,7 +16,7 @@ from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, canonical_json
 from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output, PatternOutput
 from wieldy.run.outputs.readers import ChoiceReader, JsonReader, OutputReader, PatternReader
-from wieldy.schema import CompiledSchema
+from wieldy.schema import CompiledSchema, example
 from wieldy.schema.from_types import PYTHON_FORMATS, value_type
 
 OutputSpec: TypeAlias = Any
@@ -53,7 +53,7 @@ def reader_of(spec: OutputSpec) -> OutputReader:
 def _of_output(output: Output) -> OutputReader:
     match output:
         case JsonOutput():
-            return JsonReader(output=output, schema=CompiledSchema(output.schema))
+            return JsonReader(output=output, schema=_possible(CompiledSchema(output.schema)))
         case ChoiceOutput():
             return _choice(output.options)
         case PatternOutput():
@@ -61,17 +61,38 @@ def _of_output(output: Output) -> OutputReader:
 
 
 def _schema(schema: JsonObject) -> JsonReader:
-    return JsonReader(output=JsonOutput(schema=schema, name=_name(schema.get("title"))), schema=CompiledSchema(schema))
+    compiled = _possible(CompiledSchema(schema))
+    return JsonReader(output=JsonOutput(schema=schema, name=_name(schema.get("title"))), schema=compiled)
 
 
 def _type(annotation: Any) -> JsonReader:
     adapter, schema = value_type(annotation)
+    compiled = _possible(CompiledSchema(schema, formats=PYTHON_FORMATS))
     output = JsonOutput(schema=schema, name=_name(getattr(annotation, "__name__", None)))
-    return JsonReader(output=output, schema=CompiledSchema(schema, formats=PYTHON_FORMATS), adapter=adapter)
+    return JsonReader(output=output, schema=compiled, adapter=adapter)
+
+
+def _possible(schema: CompiledSchema) -> CompiledSchema:
+    """The schema, if a value may fit it.
+
+    Raises:
+        UsageError: It is certain that none does.
+    """
+    # What a schema means is worked out by the room of constraints, which a program without outputs does not need.
+    from wieldy.grammar.lowering.lowered import NOTHING_FITS, lowered  # noqa: PLC0415
+
+    for entry in lowered(schema.document).refused:
+        # Constraints may be narrower than the validator, so that an example tells that it is the constraint's fault.
+        if entry.reason == NOTHING_FITS and example(schema) is None:
+            raise UsageError(
+                f"Expected an output that some answer fits, found a schema that none does: `{entry.keyword}` at "
+                f"{entry.pointer} leaves nothing."
+            )
+    return schema
 
 
 def _named_options(annotation: Any) -> ChoiceReader | None:
-    """The choice that an `Enum` or a `Literal` is; None for all else, and where its values cannot be told apart."""
+    """The choice that an `Enum` or a `Literal` is; None for all else, and where only JSON tells its values apart."""
     if isinstance(annotation, EnumMeta):
         members = list(cast("Iterable[Enum]", annotation))
         values = {_option(member.value): member for member in members}
@@ -82,7 +103,9 @@ def _named_options(annotation: Any) -> ChoiceReader | None:
         count = len(said)
     else:
         return None
-    if len(values) < count or not all(values):
+    if not count:
+        raise UsageError(f"Expected an output that some answer fits, found {annotation!r:.200}, which has no members.")
+    if not _are_distinct(values, count):
         return None
     return ChoiceReader(output=ChoiceOutput(options=tuple(cast("Iterable[str]", values))), values=cast("Any", values))
 
@@ -92,24 +115,51 @@ def _choice(options: Sequence[object]) -> ChoiceReader:
     if None in values:
         odd = values[None]
         raise UsageError(f"Expected options that are text, numbers, true, false or null, found {odd!r:.200}.")
-    if not options or "" in values or len(values) < len(options):
+    if not options or not _are_distinct(values, len(options)):
         raise UsageError(
-            f"Expected at least one option, none of them empty and no two written alike, found {list(options)!r:.200}."
+            f"Expected at least one option, none of them empty and no two written alike (white space around them does "
+            f"not count), found {list(options)!r:.200}."
         )
     texts = cast("dict[str, object]", values)
     return ChoiceReader(output=ChoiceOutput(options=tuple(texts)), values=texts)
 
 
+def _are_distinct(options: Iterable[str | None], count: int) -> bool:
+    """Whether so many values are texts that can be told apart, also where white space around them is lost."""
+    texts = {option.strip() for option in options if option is not None}
+    return len(texts) == count and "" not in texts
+
+
 def _option(value: object) -> str | None:
-    """How a value is written as an option; None for one that cannot be."""
+    """How a value is written as an option; None for one that cannot be.
+
+    Raises:
+        UsageError: It holds half a character.
+    """
+    if isinstance(value, Enum):
+        return _option(value.value)
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return None
     if isinstance(value, str):
-        return str.__str__(value)
+        return _whole(str.__str__(value))
     return canonical_json(value) if type(value) in _SCALARS else None
+
+
+def _whole(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"Expected text, found half a character in it, which no answer can hold: {text!a}.") from None
+    return text
 
 
 def _pattern(pattern: re.Pattern[Any]) -> PatternReader:
     if not isinstance(pattern.pattern, str):
         raise UsageError(f"Expected a regular expression over text, found one over bytes: {pattern.pattern!r:.200}.")
+    _whole(pattern.pattern)
     flags = re.RegexFlag(pattern.flags & ~re.UNICODE)
     if flags:
         raise UsageError(
