@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import evidence_schemas
 import fetch_tokenizers
+import public_schemas
 
 from wieldy.connect.models.gguf import read_metadata
 from wieldy.connect.models.local import LocalModel
@@ -92,14 +92,10 @@ def calls(folder: Path, tokenizer: Tokenizer, count: int) -> Iterator[Task]:
 
 
 def functions(folder: Path) -> dict[str, dict[str, Any]]:
-    """The parameters of BFCL's functions by name, with type names as JSON Schema has them."""
+    """The parameters of BFCL's functions by name."""
     found = dict[str, dict[str, Any]]()
-    for path in sorted(folder.rglob("bfcl_eval/data/BFCL_*.json")):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        for entry in (json.loads(line) for line in lines if line.startswith('{"id"')):
-            for function in entry.get("function", []):
-                name = function["name"].replace(".", "_")
-                found.setdefault(name, evidence_schemas._with_types(function["parameters"]))
+    for name, schema in public_schemas.functions(folder):
+        found.setdefault(name.replace(".", "_"), schema)
     return found
 
 
@@ -235,8 +231,8 @@ def complete(folder: Path, count: int) -> None:
         for title, tasks in (
             ("calls of BFCL's functions", calls(folder, tokenizer, count)),
             ("Kubernetes", values(kubernetes(folder, count // 3))),
-            ("check-jsonschema", values(list(evidence_schemas._vendored(folder)))),
-            ("SchemaStore", values(_some(list(evidence_schemas._schemastore(folder)), count // 3))),
+            ("check-jsonschema", values(list(public_schemas.check_jsonschema(folder)))),
+            ("SchemaStore", values(_some(list(public_schemas.schemastore(folder)), count // 3))),
         ):
             score = Score()
             for number, task in enumerate(tasks):
@@ -419,7 +415,7 @@ async def _written(local: LocalModel, entries: list[dict[str, Any]]) -> list[dic
     found: list[dict[int, int | None]] = []
     for entry in entries:
         (function,), ((question, *_), *_) = entry["function"], entry["question"]
-        schema = evidence_schemas._with_types(function["parameters"])
+        schema = public_schemas.with_types(function["parameters"])
         properties = {"name": {"enum": [function["name"]]}, "arguments": schema}
         call = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
         grammar = compiled(Rules(start=Json(call, one_line=True)))

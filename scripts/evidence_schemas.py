@@ -13,9 +13,7 @@ from __future__ import annotations
 import copy
 import itertools
 import json
-import pickletools
 import random
-import sqlite3
 import sys
 import time
 from collections import Counter
@@ -33,6 +31,7 @@ sys.path[:0] = [str(ROOT / "tests" / "grammar"), str(ROOT / "tests" / "grammar" 
 import fetch_tokenizers
 import jsonschema_rs
 import llguidance
+import public_schemas
 from keyword_cases import CASES
 from test_keyword_table import Judge, value_of
 
@@ -43,9 +42,6 @@ from wieldy.grammar.check.walks import Walker
 from wieldy.grammar.compiled import compiled
 from wieldy.grammar.lowering import Lowered, lowered
 from wieldy.grammar.shape import Json, Rules
-
-MOST_CHARACTERS = 400_000
-"""A larger schema is left out: no model is given such a one."""
 
 
 def keywords(walks: int) -> None:
@@ -207,77 +203,12 @@ def _suite_cases(folder: Path) -> Iterator[tuple[dict[str, Any], list[Any], list
 def public(folder: Path, *, every: int) -> None:
     """The schemas that packages ship, or some, with values made from them and spoiled, judged by jsonschema-rs."""
     for title, found in (
-        ("SchemaStore", _schemastore(folder)),
-        ("check-jsonschema", _vendored(folder)),
-        ("Functions of BFCL", _functions(folder)),
+        ("SchemaStore", public_schemas.schemastore(folder)),
+        ("check-jsonschema", public_schemas.check_jsonschema(folder)),
+        ("Functions of BFCL", public_schemas.distinct(schema for _, schema in public_schemas.functions(folder))),
     ):
         print(f"\n### {title}\n", flush=True)
         compare(_with_values(itertools.islice(found, 0, None, every)))
-
-
-def _schemastore(folder: Path) -> Iterator[dict[str, Any]]:
-    """The catalogue's schemas out of the package's cache, whose pickles are only looked through, never loaded."""
-    with sqlite3.connect(next(folder.rglob("cache.sqlite"))) as database:
-        for (blob,) in database.execute("SELECT value FROM responses ORDER BY key"):
-            body = next((value for _, value, _ in pickletools.genops(blob) if isinstance(value, bytes)), b"")
-            yield from _schemas_in(body)
-
-
-def _vendored(folder: Path) -> Iterator[dict[str, Any]]:
-    for path in sorted(folder.rglob("builtin_schemas/*/*.json")):
-        yield from _schemas_in(path.read_bytes())
-
-
-def _schemas_in(text: bytes) -> Iterator[dict[str, Any]]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return
-    is_schema = isinstance(found, dict) and ("$schema" in found or "properties" in found)
-    # The validator panics on a document that claims to be the schema of schemas, which it brings itself.
-    if is_schema and len(text) <= MOST_CHARACTERS and "json-schema.org" not in str(found.get("$id", found.get("id"))):
-        yield found
-
-
-_TYPES = {"dict": "object", "float": "number", "tuple": "array", "list": "array", "int": "integer", "str": "string"}
-_TYPES |= {"hashmap": "object", "hashtable": "object", "bool": "boolean", "double": "number", "long": "integer"}
-_TYPES |= {"short": "integer", "byte": "integer", "char": "string", "arraylist": "array", "bigint": "integer"}
-_TYPES |= {"queue": "array", "stack": "array", "set": "array", "function": "string"}
-
-
-def _functions(folder: Path) -> Iterator[dict[str, Any]]:
-    """The parameters of all functions, each once, with type names as JSON Schema has them."""
-    seen = set[str]()
-    for path in sorted(folder.rglob("bfcl_eval/data/BFCL_*.json")):
-        for function in (found for line in path.read_text(encoding="utf-8").splitlines() for found in _asked(line)):
-            schema = _with_types(copy.deepcopy(function["parameters"]))
-            text = json.dumps(schema)
-            if text not in seen:
-                seen.add(text)
-                yield schema
-
-
-def _asked(line: str) -> list[dict[str, Any]]:
-    """The functions of one question; none where the file is no list of questions."""
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return []
-    return found.get("function", []) if isinstance(found, dict) else []
-
-
-def _with_types(schema: Any) -> Any:
-    if isinstance(schema, dict):
-        named = schema.get("type")
-        if isinstance(named, str):
-            known = _TYPES.get(named.lower(), named.lower())
-            schema.pop("type") if known == "any" else schema.update(type=known)
-        for value in schema.values():
-            _with_types(value)
-    elif isinstance(schema, list):
-        for value in schema:
-            _with_types(value)
-    return schema
 
 
 def _with_values(schemas: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], list[Any], list[Any]]]:
