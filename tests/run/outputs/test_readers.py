@@ -194,6 +194,13 @@ BAD: list[tuple[Any, str, tuple[str, ...]]] = [
     (Point, "I do not know.", ("is not JSON", '{"x": ')),
     (Point, '{"x": 1', ("is not JSON",)),
     (Point, '{"x": 1} is the point', ("has something behind its JSON", "is the point")),
+    (Point, 'It is {"x": 1}', ("is not JSON",)),
+    (Point, 'It is {"x": 1}.', ("is not JSON",)),
+    (Point, '{"x": 1}\n```json\n{"x": 2}\n```', ("has something behind its JSON",)),
+    (Point, '```json\n{"x": 1}\n```\nor\n```json\n{"x": 2}\n```', ("has a second code fence",)),
+    (Point, '```json\n{"x": 1}\n```\n```', ("has a second code fence",)),
+    (Point, '```json\n{"x": 1}\n{"x": 2}\n```', ("has something behind its JSON",)),
+    (Point, '```python\nx = 1\n```\n```json\n{"x": 2}\n```', ("is not JSON",)),
     (Point, '{"x": 1, "x": 2}', ("'x' stands twice",)),
     (Point, '{"x": NaN}', ("NaN is no JSON value",)),
     (Point, '{"x": 1, "z": 2}', ("`z` is not known",)),
@@ -211,7 +218,7 @@ BAD: list[tuple[Any, str, tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "text", "told"), BAD, ids=[text[:20] for _, text, _ in BAD])
+@pytest.mark.parametrize(("spec", "text", "told"), BAD, ids=[text[:60] for _, text, _ in BAD])
 def test_an_answer_that_does_not_fit_is_kept_with_what_was_expected_and_found(
     spec: object, text: str, told: tuple[str, ...]
 ) -> None:

@@ -1,8 +1,9 @@
-"""The JSON of an answer: the answer itself or, where it begins with words, what stands in its first code fence.
+"""The JSON of an answer: the answer itself or, where it begins with words, what stands in its only code fence.
 
-A model that nothing holds to JSON often puts a fence around it, with words before. Law: where the JSON begins is
-decided by the text up to there, so a text that is read as it comes is read as it will be in the end. JSON in which a
-key stands twice has two readings and is refused.
+A model that nothing holds to JSON often puts a fence around it, with words before and behind. Nothing else is passed
+over: what has two readings, such as words around JSON without a fence, a second fence or a key that stands twice, is
+refused. Law: where the JSON begins is decided by the text up to there, so a text that is read as it comes is read as it
+will be in the end.
 """
 
 from __future__ import annotations
@@ -65,4 +66,6 @@ def read_document(text: str) -> tuple[str, JsonValue]:
     rest = text[end:].strip(_BLANK)
     if rest and not (rest.startswith(_FENCE) and _FENCE in text[:start]):
         raise NotJsonError(f"has something behind its JSON: {rest[:_SHOWN_CHARACTERS]!r}")
+    if _FENCE in rest.removeprefix(_FENCE):
+        raise NotJsonError("has a second code fence, so that it is not clear what is meant")
     return text[start:end], cast("JsonValue", value)
