@@ -42,6 +42,18 @@ Output: TypeAlias = JsonOutput | ChoiceOutput | PatternOutput
 """What the text of an answer must be."""
 
 
+def schema_of(output: Output) -> JsonObject:
+    """The output as a JSON Schema; that of a choice or a pattern is of the text as a JSON string."""
+    match output:
+        case JsonOutput(schema=schema):
+            return schema
+        case ChoiceOutput(options=options):
+            values: list[JsonValue] = list(dict.fromkeys(options))
+            return {"type": "string", "enum": values}
+        case PatternOutput(pattern=pattern):
+            return {"type": "string", "pattern": f"^(?:{pattern})$"}
+
+
 def in_words(output: Output) -> str:
     """What a model is told that is not told by other means what its answer must be."""
     match output:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from wieldy.core.calls import ToolDefinition
 from wieldy.core.errors import ArgumentsError, UsageError
-from wieldy.core.outputs import ChoiceOutput, Incomplete, JsonOutput, PatternOutput, in_words
+from wieldy.core.outputs import ChoiceOutput, Incomplete, JsonOutput, PatternOutput, in_words, schema_of
 from wieldy.schema import CompiledSchema, example, explain
 from wieldy.schema.rewrite import subschemas
 
@@ -85,10 +85,10 @@ def _finish_with(output: Output) -> ToolDefinition:
 def _answer_schema(output: Output) -> tuple[JsonObject, JsonValue]:
     """The schema of the argument, and the definitions that it refers to."""
     match output:
-        case ChoiceOutput(options=options):
-            return {"type": "string", "enum": list(options)}, None
-        case PatternOutput(pattern=pattern):
-            schema: JsonObject = {"type": "string", "pattern": f"^(?:{pattern})$"}
+        case ChoiceOutput():
+            return schema_of(output), None
+        case PatternOutput():
+            schema = schema_of(output)
             return schema if _is_schema(schema) else {"type": "string", "description": in_words(output)}, None
         case JsonOutput(schema=schema):
             if not _is_movable(schema):

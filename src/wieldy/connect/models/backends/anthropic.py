@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Final
 
 from wieldy.connect.models.backends.dialects import ANTHROPIC as DIALECT
-from wieldy.connect.models.backends.outputs import schema_of
 from wieldy.connect.models.backends.shell import in_shell
 from wieldy.connect.models.backends.strict import Strict, strict_schema
 from wieldy.connect.models.backends.strict_tools import strict_calls
 from wieldy.connect.models.backends.taken import Asked, Backend, Reading, Taken
-from wieldy.core.outputs import JsonOutput, Output
+from wieldy.core.outputs import JsonOutput, Output, schema_of
 
 _MOST_STRICT_TOOLS: Final = 20
 _MOST_OPTIONAL: Final = 24

@@ -13,12 +13,11 @@ from typing import Final
 from wieldy.connect.models.backends.dialects import AZURE as AZURE_DIALECT
 from wieldy.connect.models.backends.dialects import OPENAI as OPENAI_DIALECT
 from wieldy.connect.models.backends.dialects import SchemaDialect
-from wieldy.connect.models.backends.outputs import schema_of
 from wieldy.connect.models.backends.response_format import json_schema_format
 from wieldy.connect.models.backends.strict import plain_schema, strict_schema
 from wieldy.connect.models.backends.strict_tools import strict_calls
 from wieldy.connect.models.backends.taken import Asked, Backend, Reading, Taken
-from wieldy.core.outputs import JsonOutput, Output
+from wieldy.core.outputs import JsonOutput, Output, schema_of
 
 
 def strict_answer(_: Asked, output: Output, *, dialect: SchemaDialect) -> Taken:

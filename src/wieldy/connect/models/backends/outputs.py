@@ -1,4 +1,4 @@
-"""Outputs as the JSON Schemas and the shapes that servers know."""
+"""Outputs as the shapes that masks are made of; the one place where they become that."""
 
 from __future__ import annotations
 
@@ -6,22 +6,9 @@ import re
 from collections.abc import Iterable
 
 from wieldy.core.errors import GrammarError
-from wieldy.core.json import JsonObject, JsonValue
 from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output, PatternOutput
 from wieldy.grammar.reading.regex import whole
 from wieldy.grammar.shape import Exact, Json, OneOf, Shape
-
-
-def schema_of(output: Output) -> JsonObject:
-    """The output as a JSON Schema; that of a choice or a pattern is of the text as a JSON string."""
-    match output:
-        case JsonOutput(schema=schema):
-            return schema
-        case ChoiceOutput(options=options):
-            values: list[JsonValue] = list(dict.fromkeys(options))
-            return {"type": "string", "enum": values}
-        case PatternOutput(pattern=pattern):
-            return {"type": "string", "pattern": f"^(?:{pattern})$"}
 
 
 def shape_of(output: Output) -> Shape:

@@ -13,13 +13,12 @@ from typing import Final
 from wieldy.connect.models.backends.dialects import OPENAI as OPENAI_DIALECT
 from wieldy.connect.models.backends.engines import LLAMA_CPP, masked
 from wieldy.connect.models.backends.openai import strict_answer
-from wieldy.connect.models.backends.outputs import schema_of
 from wieldy.connect.models.backends.response_format import json_schema_format
 from wieldy.connect.models.backends.shell import in_shell
 from wieldy.connect.models.backends.strict import plain_schema
 from wieldy.connect.models.backends.taken import Asked, Backend, Reading, Taken
 from wieldy.core.json import JsonObject
-from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output
+from wieldy.core.outputs import ChoiceOutput, JsonOutput, Output, schema_of
 
 _MOST_BIAS: Final = 100
 _UNKNOWN: Final = "anything that is known: the server may pass over the field"

@@ -9,11 +9,10 @@ from __future__ import annotations
 from itertools import count
 from typing import Final
 
-from wieldy.connect.models.backends.outputs import schema_of
 from wieldy.connect.models.backends.strict import plain_schema
 from wieldy.connect.models.backends.taken import Asked, Reading, Taken
 from wieldy.core.calls import ToolChoice, ToolDefinition
-from wieldy.core.outputs import JsonOutput, Output
+from wieldy.core.outputs import JsonOutput, Output, schema_of
 
 _DESCRIPTION: Final = "Give your answer by calling this; it is the only way to answer."
 
