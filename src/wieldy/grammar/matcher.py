@@ -53,8 +53,8 @@ class Matcher:
     def __init__(self, grammar: Grammar, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._start = tokenizer.started(grammar.lark)
-        engine = self._start.copy()
-        self._engine: Any = Readable(engine, tokenizer) if "%json" in grammar.lark else engine
+        self._plain: Any = self._start.copy()
+        self._engine: Any = Readable(self._plain, tokenizer) if "%json" in grammar.lark else self._plain
         self._ends = 0
         """How many end tokens were taken that are not the grammar's own."""
         self._check()
@@ -64,6 +64,7 @@ class Matcher:
         copied = Matcher.__new__(Matcher)
         copied._tokenizer, copied._start, copied._ends = self._tokenizer, self._start, self._ends
         copied._engine = self._engine.deep_copy()
+        copied._plain = copied._engine.engine if isinstance(copied._engine, Readable) else copied._engine
         return copied
 
     # What may come
@@ -152,15 +153,13 @@ class Matcher:
             )
         words, rows = memoryview(bytearray(width * len(matchers))), _words(out)
         row_bytes = len(rows) // view.shape[0]
-        engines = [matcher._engine for matcher in matchers]
-        plain = [engine.engine if isinstance(engine, Readable) else engine for engine in engines]
-        running = [(engine, index) for index, engine in enumerate(plain) if not matchers[index]._ends]
+        running = [(matcher._plain, index) for index, matcher in enumerate(matchers) if not matcher._ends]
         if running:
             _executor().unsafe_compute_mask_ptr(running, addressof(c_char.from_buffer(words)), width, len(matchers))
         for index, matcher in enumerate(matchers):
             matcher._check()
             filled = words[index * width : (index + 1) * width]
-            if isinstance(matcher._engine, Readable) and not matcher._ends:
+            if not matcher._ends and matcher._engine is not matcher._plain:
                 matcher._engine.narrow(filled)
             if matcher._ends or matcher.is_accepting:
                 matcher._with_ends(filled)
@@ -229,11 +228,13 @@ class Matcher:
 
     def _fill(self, view: memoryview) -> None:
         """Fills exactly the words that the engine has."""
-        engine = self._engine
+        engine = self._plain
         if not self._ends:
             engine.unsafe_compute_mask_ptr(addressof(c_char.from_buffer(view)), view.nbytes)
             if engine.is_error():
                 self._check()
+            if engine is not self._engine and self._engine.is_narrow:
+                self._engine.narrow(view.cast("B"))
         if self._ends or engine.is_accepting():
             self._with_ends(view.cast("B"))
 

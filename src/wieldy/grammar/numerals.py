@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from ctypes import c_ubyte
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -58,6 +57,10 @@ class Readable:
         engine: The engine's matcher.
         tokenizer: Its vocabulary.
         runs: For every token taken, and before the first, the number that the text then ended with; or nothing.
+
+    Attributes:
+        engine: The engine's matcher, for what is the same of both.
+        is_narrow: Whether its mask may allow too much here, and is to be narrowed.
     """
 
     def __init__(self, engine: Any, tokenizer: Tokenizer, runs: Sequence[bytes] = (b"",)) -> None:
@@ -65,6 +68,7 @@ class Readable:
         self._tokenizer = tokenizer
         self._numerals = _numerals(tokenizer)
         self._runs = list(runs)
+        self.is_narrow = bool(self._runs[-1] or self._numerals.exponents)
         self.is_accepting, self.is_stopped = engine.is_accepting, engine.is_stopped
         self.is_error, self.get_error = engine.is_error, engine.get_error
         self.compute_ff_tokens = engine.compute_ff_tokens
@@ -85,6 +89,7 @@ class Readable:
             text = texts[token]
             run = _open_number(run, text) if text and text[-1] in _LASTS else b""
             self._runs.append(run)
+        self.is_narrow = bool(run or self._numerals.exponents)
         return taken
 
     def validate_tokens(self, tokens: Sequence[int]) -> int:
@@ -97,13 +102,8 @@ class Readable:
         is_done = bool(self.engine.rollback(count))
         if is_done and count:
             del self._runs[-count:]
+            self.is_narrow = bool(self._runs[-1] or self._numerals.exponents)
         return is_done
-
-    def unsafe_compute_mask_ptr(self, address: int, size: int) -> None:
-        """Writes the mask of the tokens that may come next."""
-        self.engine.unsafe_compute_mask_ptr(address, size)
-        if self._runs[-1] or self._numerals.exponents:
-            self.narrow(memoryview((c_ubyte * size).from_address(address)).cast("B"))
 
     def narrow(self, mask: memoryview) -> None:
         """Takes from a mask the tokens with which a number would become one that is not read."""

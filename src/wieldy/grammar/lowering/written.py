@@ -39,6 +39,7 @@ _MAX_CHARACTERS = 4_000
 _ESCAPED = frozenset("\\.^$*+?()[]{}|/-")
 
 
+@lru_cache(maxsize=500)
 def pattern(language: Language) -> str | None:
     """The language as a `pattern` that matches whole texts; None where it is no small regular expression."""
     plain = _plain(language)
