@@ -35,7 +35,7 @@ class Subject:
             at_most=1,
             prompt="",
             tokenizer=self._tokenizer,
-            has_text=False,
+            beside=("reasoning",),
         )
 
     def compiled(self, offered: list[JsonObject]) -> Callable[[], Text]:
