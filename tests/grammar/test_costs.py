@@ -54,6 +54,17 @@ def test_what_would_cost_too_much_is_left_to_the_validator(schema: dict[str, Any
     assert Matcher(grammar, BYTES).fill_mask().allowed
 
 
+def test_a_way_to_texts_that_are_too_long_is_refused_and_the_others_are_not() -> None:
+    grammar = json_schema({"anyOf": [{"type": "array", "minItems": 1_000_000}, {"type": "array", "maxItems": 1}, {}]})
+    guard = Guard(grammar, BYTES, max_tokens=50)
+    assert guard.accept_token(ord("["))
+    grammar = json_schema({"anyOf": [{"type": "array", "minItems": 1_000_000}, {"type": "null"}]})
+    guard = Guard(grammar, BYTES, max_tokens=10_000_000)
+    assert guard.is_tight
+    assert not guard.accept_token(ord("["))
+    assert bytes(guard.witness) == b"null"
+
+
 @pytest.mark.parametrize(
     ("schema", "size"),
     [

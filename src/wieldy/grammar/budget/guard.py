@@ -13,6 +13,7 @@ from wieldy.core.errors import BudgetError, GrammarError
 from wieldy.grammar.budget.cutting import cutter_of
 from wieldy.grammar.budget.margins import margin
 from wieldy.grammar.budget.network import network_of
+from wieldy.grammar.budget.parts import MAX_BYTES
 from wieldy.grammar.budget.repeating import LOOKED_AT_BYTES, repeated_bytes
 from wieldy.grammar.budget.searching import Completions
 from wieldy.grammar.budget.tracker import Standing
@@ -149,7 +150,7 @@ class Guard:
         if standing is None or now.closing is not None:
             return True
         most = standing.peak + margin(self._network, self._cutter)
-        return now.remaining - 1 < most + now.reserve
+        return most > MAX_BYTES or now.remaining - 1 < most + now.reserve
 
     @property
     def forced(self) -> list[tuple[int, int]]:

@@ -23,6 +23,9 @@ IMPOSSIBLE = 1 << 40
 ENDLESS = IMPOSSIBLE - 1
 """The cost of what could be, and is longer than anybody will write."""
 
+MAX_BYTES = 10_000
+"""A completion up to this size is made and confirmed again and again, at most at every token; a longer one never."""
+
 TOKEN_COST = 1
 """A special token counts as much as one byte."""
 

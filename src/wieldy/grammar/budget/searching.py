@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from itertools import islice
 
 from wieldy.grammar.budget.cutting import Cutter
-from wieldy.grammar.budget.parts import Piece, joined
+from wieldy.grammar.budget.parts import MAX_BYTES, Piece, joined
 from wieldy.grammar.budget.tracker import Standing
 from wieldy.grammar.matcher import Matcher
 
@@ -39,6 +39,8 @@ class Completions:
 
     def confirmed(self, before: tuple[int, ...], standing: Standing) -> tuple[int, ...] | None:
         """Tokens that complete the text after some more tokens; None if none were found."""
+        if standing.cost > MAX_BYTES:
+            return None
         tokens = self._cutter.cut(standing.completion())
         if tokens is not None and self.completes(before, tokens):
             return tokens
@@ -64,7 +66,7 @@ class Completions:
                 break
             for token, following in self._next_tokens(standing):
                 tokens = (*written, token)
-                rest = self._cutter.cut(following.completion())
+                rest = self._cutter.cut(following.completion()) if following.cost <= MAX_BYTES else None
                 if rest is None or known.get(following.place, len(best)) <= len(tokens):
                     continue
                 known[following.place] = len(tokens)
@@ -109,6 +111,8 @@ class Completions:
             size = sum(len(piece) if isinstance(piece, bytes) else 1 for piece in written)
             ways = [(bytes([byte]), following) for byte, following in standing.next_bytes()]
             for piece, following in (*ways, *standing.next_tokens()):
+                if following.cost > MAX_BYTES:
+                    continue
                 count += 1
                 more = joined((*written, piece))
                 heappush(waiting, (size + 1 + following.cost, count, more, following))
