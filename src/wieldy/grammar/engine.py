@@ -17,11 +17,11 @@ from wieldy.core.extras import installing
 _LIMITS = {
     "max_items_in_row": 20_000,
     "step_max_items": 2_000_000,
-    "step_lexer_fuel": 5_000_000,
+    "step_lexer_fuel": 100_000_000,
     "initial_lexer_fuel": 100_000_000,
 }
-"""Ten times and more what the engine allows by itself: here nobody else waits for it. The initial fuel is also what all
-matchers of a grammar have together until one of them computes a mask."""
+"""Ten times and more what the engine allows by itself: here nobody else waits for it. A mask fills up the lexer's fuel,
+which all matchers of a grammar spend together; what is only validated and accepted fills up nothing."""
 
 
 def llguidance() -> ModuleType:

@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reluctance import reluctant
 
+from wieldy.core.errors import GrammarError
 from wieldy.grammar.budget import Guard, minimum_tokens
 from wieldy.grammar.combining import in_order, one_of, repeated
+from wieldy.grammar.compiled import Grammar
 from wieldy.grammar.constraints import grammar, json_schema, regex
 from wieldy.grammar.matcher import Matcher
 from wieldy.grammar.tokenizer import Tokenizer
@@ -111,3 +113,23 @@ def test_the_shortest_texts_are_known():
     assert len(texts["telephone"]) == len("+1 (11) 111-11-11")
     assert len(texts["identifier"]) == 36
     assert texts["thoughts"].count("Thought: ") == 2
+
+
+def test_what_is_repeated_and_may_begin_again_meanwhile_is_kept_at_every_step() -> None:
+    chance, tokenizer = random.Random(1), Tokenizer.of_bytes()
+    for pattern in (".*a.{200}b.*", "(?:[ab]*a[ab]{200}){1,5}", ".*a.{100,150}b"):
+        guard = Guard(regex(pattern), tokenizer, max_tokens=450, max_repeated_bytes=None)
+        written = bytearray()
+        while not guard.is_finished and guard.remaining:
+            guard.allows(ord("b"))
+            written.append(guard.choose([ord(chance.choice("ab")), ord("a")]))
+        assert re.fullmatch(pattern, written.decode())
+
+
+@pytest.mark.parametrize(
+    "grammar", [regex(".*a.{1000}b.*"), json_schema({"type": "string", "pattern": "a.{1000}b", "minLength": 3})]
+)
+def test_what_is_read_in_too_many_ways_at_once_is_refused_before_anything_is_written(grammar: Grammar) -> None:
+    with pytest.raises(GrammarError, match="more than 300 ways at once"):
+        Guard(grammar, Tokenizer.of_bytes(), max_tokens=5000)
+    Guard(regex("a{1000}[ab]{2000}"), Tokenizer.of_bytes(), max_tokens=3000)

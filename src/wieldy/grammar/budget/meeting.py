@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from wieldy.grammar.budget.leaves import NICE
 from wieldy.grammar.budget.parts import IMPOSSIBLE, Leaf, Part, Range, solve
-from wieldy.grammar.budget.states import State, States
+from wieldy.grammar.budget.states import State, States, check_readings
 
 _MAX_STEPS = 5000
 """Steps of a search; where it ends, the costs of the conditions count, which are too low and never too high."""
@@ -50,6 +50,7 @@ class Meeting:
     ) -> None:
         for part in (*wanted, *unwanted):
             solve(part)
+            check_readings(states, part)
         self._is_unwanted_anywhere = is_unwanted_anywhere
         self._peak = peak
         self._leaves: dict[_Place, Met] = {}

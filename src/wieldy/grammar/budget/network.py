@@ -13,8 +13,8 @@ from functools import lru_cache, partial
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject
 from wieldy.grammar.budget.json_parts import JsonParts
-from wieldy.grammar.budget.parts import IMPOSSIBLE, Call, Chain, FreeText, Part, Rule, SpecialToken, solve
-from wieldy.grammar.budget.states import States
+from wieldy.grammar.budget.parts import IMPOSSIBLE, MAX_BYTES, Call, Chain, FreeText, Part, Rule, SpecialToken, solve
+from wieldy.grammar.budget.states import States, check_readings
 from wieldy.grammar.budget.texts import Texts
 from wieldy.grammar.budget.tracker import Standing
 from wieldy.grammar.compiled import Grammar
@@ -24,8 +24,6 @@ from wieldy.grammar.shape import Exact, InOrder, Json, Named, Repeated, Rules, S
 
 _MAX_STATES = 50_000
 """So many states of one network are kept; numbers and counts have ever new ones. Some hundred bytes each."""
-MAX_BYTES = 10_000
-"""A completion up to this size is made and confirmed again and again, at most at every token."""
 
 
 class Network:
@@ -51,6 +49,7 @@ class Network:
                 f"The shortest text that the constraint allows has at least {whole.cost:,} bytes; a budget is kept for "
                 f"those of up to {MAX_BYTES:,}. Ask for fewer or shorter parts, or write without a guard."
             )
+        check_readings(self._states, whole)
 
     def standing(self) -> Standing:
         """Where the empty text stands."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from wieldy.core.errors import GrammarError
 from wieldy.grammar.budget.leaves import Empty
 from wieldy.grammar.budget.parts import (
     IMPOSSIBLE,
@@ -22,9 +23,14 @@ from wieldy.grammar.budget.parts import (
     Repetition,
     Rule,
     SpecialToken,
+    inner_first,
     joined,
     spelled,
 )
+
+_MAX_READINGS = 300
+_MAX_LOOKED_AT = 2000
+"""So many bytes are looked at for a text with many readings."""
 
 
 class Rest:
@@ -176,6 +182,39 @@ class States:
     def start_of(self, part: Part) -> State:
         """The state at the beginning of a part that stands alone."""
         return self.state([self.rest(part, self.end)])
+
+
+def check_readings(states: States, root: Part) -> None:
+    """Raises if a text can be read in too many ways at once, which would cost as much at every byte: `.*a.{1000}b`.
+
+    Looked for where something is repeated so often; along the bytes after which the most readings are open.
+
+    Raises:
+        GrammarError: It can.
+    """
+    parts = list(inner_first(root))
+    if not any(isinstance(part, Repetition) and part.least > _MAX_READINGS for part in parts):
+        return
+    starts = [states.start(part.rule) for part in parts if isinstance(part, Call)]
+    for state in (states.start_of(root), *starts):
+        if _most_readings(state) > _MAX_READINGS:
+            raise GrammarError(
+                f"A text of the constraint can be read in more than {_MAX_READINGS} ways at once: something is "
+                "repeated so often and may begin again meanwhile. A budget is not kept for such; repeat it less often, "
+                "or write without a guard."
+            )
+
+
+def _most_readings(state: State | None) -> int:
+    most, seen = 0, set[State]()
+    while state is not None and state not in seen and len(seen) < _MAX_LOOKED_AT and most <= _MAX_READINGS:
+        seen.add(state)
+        most = max(most, len(state.leaves))
+        taken = [tuple(leaf.ranges) for leaf, _ in state.leaves]
+        kinds = {low for ranges in taken for low, _ in ranges}
+        counts = {byte: sum(any(low <= byte <= high for low, high in ranges) for ranges in taken) for byte in kinds}
+        state = state.after(max(sorted(counts), key=lambda byte: counts[byte])) if counts else None
+    return most
 
 
 _END = Empty()

@@ -29,7 +29,8 @@ from wieldy.grammar.shape import (
 )
 
 MAX_COUNTED = 64
-"""An upper bound above this is left to the engine: a completion writes no more than it must."""
+"""An upper bound that is further than this above the lower one is left to the engine: a completion writes no more than
+it must."""
 
 _ANY_CHARACTER = CharacterClass(ranges=(), is_negated=True)
 
@@ -110,7 +111,7 @@ def repetition(part: Part, least: int, most: int | None) -> Part:
     """The part, which is not empty, several times."""
     if (least, most) == (1, 1):
         return part
-    return Repetition(part, least, None if most is None or most > MAX_COUNTED else most)
+    return Repetition(part, least, None if most is None or most - least > MAX_COUNTED else most)
 
 
 def _repeated(part: Part, least: int, most: int | None, *, is_nullable: bool) -> Part:
