@@ -330,6 +330,31 @@ def asked(
     return model, speech.reply(request, now=NOON, on_delta=lambda _: False)
 
 
+FENCED = '```json\n{"name": "cancel", "arguments": {"number": 7}}\n```'
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_call"),
+    [
+        (ModelRequest(messages=HELLO, tools=TOOLS), True),
+        (ModelRequest(messages=HELLO, tools=TOOLS, tool_choice=NO_TOOLS), False),
+        (ModelRequest(messages=HELLO, tools=TOOLS[:1]), False),
+        (ModelRequest(messages=HELLO), False),
+    ],
+)
+def test_a_call_without_the_marks_of_its_format_is_read_where_there_may_be_calls(
+    request_: ModelRequest, is_call: bool
+) -> None:
+    deltas: list[Delta] = []
+    speech = Speech(Silent(said=FENCED), TemplateProcess(TemplateSource(text=HERMES, tokens={})))
+    reply = speech.reply(request_, now=NOON, on_delta=lambda delta: bool(deltas.append(delta)))
+
+    check_deltas(deltas, reply)
+    called = [(call.name, call.arguments) for call in reply.message.calls if isinstance(call, ToolCall)]
+    assert called == ([("cancel", {"number": 7})] if is_call else [])
+    assert reply.message.text == ("" if is_call else FENCED)
+
+
 def test_a_model_is_spoken_to_by_its_own_template_and_told_of_tools_there() -> None:
     model, _ = asked(HERMES, ModelRequest(messages=HELLO, tools=TOOLS))
     assert model.prompts[0].startswith("[tools]")

@@ -23,6 +23,7 @@ from wieldy.connect.models.spoken_constraint import constraint_of
 from wieldy.connect.models.spoken_reading import SpokenReading
 from wieldy.connect.models.telling import told
 from wieldy.connect.models.template_process import TemplateProcess
+from wieldy.connect.models.unmarked_calls import UnmarkedCalls
 from wieldy.connect.models.writing import Token, Writer
 from wieldy.core.calls import ToolDefinition
 from wieldy.core.errors import GrammarError, RequestRefusedError, UsageError
@@ -119,6 +120,7 @@ class Speech:
             stop=request.stop,
             output=request.output,
             is_held=constraint.holds_answer,
+            unmarked=self._unmarked(request),
         )
 
         def take(token: Token) -> bool:
@@ -132,6 +134,13 @@ class Speech:
         for delta in reading.close():
             on_delta(delta)
         return reading.reply(ending)
+
+    def _unmarked(self, request: ModelRequest) -> UnmarkedCalls | None:
+        """What reads calls without marks: where there may be calls, and the text of an answer may be any."""
+        if not request.tools or request.tool_choice.mode != "auto" or request.output is not None:
+            return None
+        parser = get("json").parser(request.tools, id_prefix=_id_prefix(request.messages), repair=1)
+        return UnmarkedCalls(parser, {tool.name for tool in request.tools})
 
     def _prompt(self, request: ModelRequest, now: datetime) -> str:
         manner, tools = self.manner, request.tools

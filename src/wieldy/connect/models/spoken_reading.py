@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from wieldy.connect.models.answers import Delta
 from wieldy.connect.models.decoding import Decoding
+from wieldy.connect.models.unmarked_calls import UnmarkedCalls
 from wieldy.connect.models.writing import Ending, Token
 from wieldy.core.calls import AnyCall, ToolCall
 from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
@@ -53,6 +54,7 @@ class SpokenReading:
         stop: Texts at which the reply ends.
         output: What the text of an answer without calls had to be.
         is_held: Whether a constraint held it to that.
+        unmarked: Reads calls without their marks; None where there can be none.
     """
 
     def __init__(
@@ -63,11 +65,13 @@ class SpokenReading:
         stop: Sequence[str] = (),
         output: Output | None = None,
         is_held: bool = False,
+        unmarked: UnmarkedCalls | None = None,
     ) -> None:
         self._parser = parser
         self._marks = marks
         self._output = output
         self._is_held = is_held
+        self._unmarked = unmarked
         self._decoding = Decoding(stop)
         self._events: list[ParseEvent] = []
         self._text = _Stretch()
@@ -100,7 +104,11 @@ class SpokenReading:
     def close(self) -> list[Delta]:
         """The deltas that the end brings."""
         rest = self._decoding.flush()
-        return self._taken([*self._parser.feed(rest), *self._parser.close()], is_forced=self._was_forced)
+        deltas = self._taken([*self._parser.feed(rest), *self._parser.close()], is_forced=self._was_forced)
+        if self._unmarked is None:
+            return deltas
+        held, self._unmarked = self._unmarked.close(), None
+        return [*deltas, *self._taken(held, is_forced=self._was_forced)]
 
     def reply(self, ending: Ending) -> ModelReply:
         """The whole reply, once the text is closed.
@@ -136,7 +144,7 @@ class SpokenReading:
     def _taken(self, events: list[ParseEvent], *, is_forced: bool) -> list[Delta]:
         self._is_pending = self._is_pending or is_forced
         deltas: list[Delta] = []
-        for event in events:
+        for event in events if self._unmarked is None else self._unmarked.feed(events):
             self._events.append(event)
             match event:
                 case TextDelta(text=text):
