@@ -9,8 +9,8 @@
 
     print(Agent("local", tools=[weather]).run_sync("Do I need an umbrella in Rome?").text)
 
-Everything that a program usually needs is importable from here; `wieldy.connect`, `wieldy.formats`, `wieldy.grammar`
-and `wieldy.testing` are modules of their own, and are there after `import wieldy`.
+Everything that a program usually needs is importable from here; `wieldy.connect`, `wieldy.formats`, `wieldy.grammar`,
+`wieldy.sandbox` and `wieldy.testing` are modules of their own, and are there after `import wieldy`.
 """
 
 from importlib import import_module
@@ -54,6 +54,8 @@ from wieldy.core.errors import (
     RequestRefusedError,
     RunBusyError,
     RunError,
+    SandboxError,
+    SandboxTierError,
     ToolCrashedError,
     ToolDeniedError,
     ToolError,
@@ -202,6 +204,8 @@ __all__ = [
     "RunResult",
     "RunStarted",
     "RunState",
+    "SandboxError",
+    "SandboxTierError",
     "Sourced",
     "SqliteJournal",
     "StopReason",
@@ -277,7 +281,7 @@ _LOADED_ON_USE = {
 
 
 # Loaded when they are first named, for the same reason.
-_ROOMS = ("connect", "formats", "grammar", "testing")
+_ROOMS = ("connect", "formats", "grammar", "sandbox", "testing")
 
 
 def __getattr__(name: str) -> object:

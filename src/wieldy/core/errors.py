@@ -21,6 +21,7 @@ WieldyError
 │   │   └── ModelUnreachableError
 │   ├── ModelNotAvailableError the weights of a local model are not here and cannot be had
 │   ├── OutputError            an answer did not become what it must be, and nothing else was asked for
+│   ├── SandboxError           the sandbox's own processes have ended, or could not lock a worker in
 │   └── JournalError
 │       ├── RunBusyError       another process is at work on the run
 │       ├── JournalConflictError  somebody else added to the run meanwhile
@@ -28,6 +29,7 @@ WieldyError
 └── UsageError                 for the programmer, before a run starts
     ├── ToolSignatureError     a function cannot become a tool as it is written
     ├── ApprovalError          there is no such call to decide on, or not any more
+    ├── SandboxTierError       code cannot be isolated on this machine as asked
     ├── GrammarError           a constraint cannot be compiled, or its engine is not installed
     │   └── BudgetError        the shortest text that the constraint allows is longer than the budget
     └── HistoryError           a list of messages that no strict provider would take
@@ -201,6 +203,10 @@ class OutputError(RunError):
         self.run_id = run_id
 
 
+class SandboxError(RunError):
+    """The sandbox's own processes have ended, or a worker could not be locked in: no code runs there any more."""
+
+
 class JournalError(RunError):
     """The journal cannot be read or written."""
 
@@ -235,6 +241,18 @@ class ToolSignatureError(UsageError):
 
 class ApprovalError(UsageError):
     """There is no such call to decide on, or it is not what was shown."""
+
+
+class SandboxTierError(UsageError):
+    """Code cannot be isolated on this machine as asked; nothing ran, and nothing weaker was taken instead.
+
+    Attributes:
+        reasons: Why not, by the names of the tiers that were tried.
+    """
+
+    def __init__(self, message: str, *, reasons: dict[str, str]) -> None:
+        super().__init__(message)
+        self.reasons = reasons
 
 
 class GrammarError(UsageError):
