@@ -1,0 +1,47 @@
+"""Isolated Python: code that nobody vouches for, run where it can reach nothing but what it is given.
+
+    async with wieldy.sandbox.open() as session:
+        outcome = await session.run("sum(range(10))")
+
+Isolation is the kernel's (`inside.linux`), never Python's. `open` takes the strongest tier that works on the machine,
+or the one that is named, and never a weaker one in its place; `probe` tells what works here. Code may call the host,
+and everything that it says is checked there (`conversation`, `supervisor`). Deliberately not here: what a tool is, and
+what may be called; the handler of the calls decides that.
+"""
+
+from wieldy.sandbox.limits import SandboxLimits
+from wieldy.sandbox.opening import open_session as open  # noqa: A004 - `sandbox.open`, as `gzip.open`
+from wieldy.sandbox.outcome import (
+    Artifact,
+    CodeError,
+    Counts,
+    GuestCall,
+    KilledBecause,
+    Outcome,
+    Pause,
+    Reply,
+    Status,
+    Tier,
+)
+from wieldy.sandbox.session import Session
+from wieldy.sandbox.supervisor import Answer, Handler
+from wieldy.sandbox.tiers import TierName
+
+__all__ = [
+    "Answer",
+    "Artifact",
+    "CodeError",
+    "Counts",
+    "GuestCall",
+    "Handler",
+    "KilledBecause",
+    "Outcome",
+    "Pause",
+    "Reply",
+    "SandboxLimits",
+    "Session",
+    "Status",
+    "Tier",
+    "TierName",
+    "open",
+]

@@ -1,0 +1,97 @@
+"""The host's side of the channel: frames from a peer that may send anything.
+
+Length first, four bytes; then JSON of at most 4 MB, read strictly and not deeper than the guest writes. What is wrong
+is a `ProtocolError`, and the peer is not listened to any more. No waiting here.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, cast
+
+from wieldy.core.json import JsonObject, parse_json
+
+FRAME_BYTES: Final = 4 << 20
+DEEPEST: Final = 120  # the guest nests a hundred deep, within a frame
+
+_encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
+
+class ProtocolError(Exception):
+    """The peer sent what the guest never sends."""
+
+
+class FrameReader:
+    """Takes bytes as they come and gives frames."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was sent beyond the frames that were taken."""
+        return not self._buffer
+
+    def feed(self, piece: bytes) -> None:
+        """Takes more bytes."""
+        self._buffer += piece
+
+    def next(self) -> JsonObject | None:
+        """The next frame, or None while its end is not here.
+
+        Raises:
+            ProtocolError: It is too long, no JSON object, or nested too deeply.
+        """
+        if len(self._buffer) < 4:
+            return None
+        size = int.from_bytes(self._buffer[:4], "big")
+        if size > FRAME_BYTES:
+            raise ProtocolError(f"a frame of {size:,} bytes")
+        if len(self._buffer) < 4 + size:
+            return None
+        content = bytes(self._buffer[4 : 4 + size])
+        del self._buffer[: 4 + size]
+        return _read(content)
+
+
+def frame_of(content: JsonObject) -> bytes:
+    """The frame as bytes.
+
+    Raises:
+        ValueError: The content is no JSON, or too long for a frame.
+        TypeError: The same, where it holds other objects.
+    """
+    encoded = _encoder.encode(content).encode()
+    if len(encoded) > FRAME_BYTES:
+        raise ValueError(f"{len(encoded):,} bytes are more than the {FRAME_BYTES:,} of a frame")
+    return len(encoded).to_bytes(4, "big") + encoded
+
+
+def _read(content: bytes) -> JsonObject:
+    try:
+        value = parse_json(content.decode())
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"a frame that is no JSON: {type(error).__name__}") from None
+    if not isinstance(value, dict) or _is_deeper(value, DEEPEST):
+        raise ProtocolError("a frame that is no object, or nested too deeply")
+    return value
+
+
+def _is_deeper(value: object, deepest: int) -> bool:
+    level: list[object] = [value]
+    for _ in range(deepest):
+        level = [inner for outer in level for inner in _within(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _within(value: object) -> list[Any]:
+    """The arrays and objects that stand directly in a value."""
+    if isinstance(value, dict):
+        items = list(cast("dict[str, Any]", value).values())
+    elif isinstance(value, list):
+        items = cast("list[Any]", value)
+    else:
+        return []
+    return [item for item in items if isinstance(item, dict | list)]

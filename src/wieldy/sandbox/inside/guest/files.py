@@ -1,0 +1,59 @@
+"""Files of the scratch: those that the host sends, and those that the code has written."""
+
+from __future__ import annotations
+
+import base64
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from .channel import Channel
+
+_PIECE_BYTES = 2 << 20
+
+Seen = dict[str, tuple[int, int, int]]
+"""Files by their names: which one it is, how large, when it was last written."""
+
+
+def put(scratch: str, name: str, content: bytes, *, is_first: bool) -> None:
+    """The scratch has the file, in directories if the name has some; further pieces are added to it."""
+    path = Path(scratch) / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb" if is_first else "ab") as file:
+        file.write(content)
+
+
+def seen(scratch: str) -> Seen:
+    """What regular files there are now; hidden ones, and those in hidden directories, are the business of libraries."""
+    found: Seen = {}
+    for directory, directories, names in os.walk(scratch):
+        directories[:] = sorted(name for name in directories if not name.startswith("."))
+        for name in sorted(names):
+            path = f"{directory}/{name}"
+            state = os.lstat(path)
+            if stat.S_ISREG(state.st_mode) and not name.startswith("."):
+                found[path[len(scratch) + 1 :]] = state.st_ino, state.st_size, state.st_mtime_ns
+    return found
+
+
+def send_changed(channel: Channel, scratch: str, before: Seen) -> None:
+    """The host has every file that was written since."""
+    for name, state in seen(scratch).items():
+        if before.get(name) == state:
+            continue
+        descriptor = os.open(f"{scratch}/{name}", os.O_RDONLY | os.O_NOFOLLOW)
+        with os.fdopen(descriptor, "rb") as file:
+            send_file(channel, name, file.read())
+
+
+def send_file(channel: Channel, name: str, content: bytes) -> None:
+    """The host has the file, in pieces where it is large."""
+    shown = name.encode("utf-8", "backslashreplace").decode()
+    for piece, is_last in _pieces(content):
+        channel.send({"op": "artifact", "name": shown, "data": base64.b64encode(piece).decode(), "last": is_last})
+
+
+def _pieces(content: bytes) -> Iterator[tuple[bytes, bool]]:
+    for start in range(0, max(len(content), 1), _PIECE_BYTES):
+        yield content[start : start + _PIECE_BYTES], start + _PIECE_BYTES >= len(content)

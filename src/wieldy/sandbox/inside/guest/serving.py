@@ -1,0 +1,137 @@
+"""The guest at work: takes a run from the host, runs its code, sends what came of it, and waits for the next.
+
+Frames from the host: `file` (before a run), `run`, `reply`. Frames to the host: `ready`, `call`, `artifact`, and `done`
+or `error`, which end a run. Variables stay from run to run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import asyncio.selector_events
+import base64
+import inspect
+import io
+import sys
+from typing import Any, TextIO, cast
+
+from .calls import Calls, ToolError
+from .chance import seed_chance
+from .channel import Channel, TooLargeError
+from .clock import Clock
+from .code import RESULT, prepare
+from .failures import CODE, failure_of
+from .figures import open_figures
+from .files import put, seen, send_changed, send_file
+from .values import NotJsonError, described, plain
+
+_PRELUDE = "<prelude>"
+
+
+def serve(channel: Channel, *, scratch: str | None) -> None:
+    """Runs what the host sends, until it is gone.
+
+    Args:
+        channel: To the host.
+        scratch: The directory for files, or None where there is none.
+    """
+    _make_event_loops_need_no_sockets()
+    sys.stdout, sys.stderr = _line_by_line(1), _line_by_line(2)
+    known = cast("Any", sys)
+    known.__stdout__, known.__stderr__ = sys.stdout, sys.stderr
+    guest = Guest(channel, scratch=scratch)
+    channel.send({"op": "ready"})
+    while True:
+        frame = channel.receive()
+        if frame["op"] == "file" and scratch is not None:
+            put(scratch, frame["name"], base64.b64decode(frame["data"]), is_first=frame["first"])
+        elif frame["op"] == "run":
+            _send_end(channel, guest.run(frame))
+
+
+class Guest:
+    """Code's namespace, and the runs in it."""
+
+    def __init__(self, channel: Channel, *, scratch: str | None) -> None:
+        self._channel = channel
+        self._scratch = scratch
+        self._clock = Clock()
+        self._runs = 0
+        self._namespace: dict[str, Any] = {"__name__": "__main__"}
+
+    def run(self, frame: dict[str, Any]) -> dict[str, Any]:
+        """Runs the code of the frame and says how it ended; artifacts were sent before."""
+        self._runs += 1
+        calls = Calls(self._channel, self._clock.move)
+        self._namespace |= {"call": calls.call, "call_sync": calls.call_sync, "ToolError": ToolError}
+        self._namespace.pop(RESULT, None)
+        before = seen(self._scratch) if self._scratch else {}
+        try:
+            end = self._evaluated(frame, calls)
+            calls.finish()
+            self._send_artifacts(before)
+        except BaseException as error:  # the code's own, whatever it is
+            end = {"op": "error", **failure_of(error), "exhausted": isinstance(error, MemoryError)}
+        self._flush()
+        return end
+
+    def _evaluated(self, frame: dict[str, Any], calls: Calls) -> dict[str, Any]:
+        seed_chance(frame.get("seed"))
+        self._clock.stand_at(frame.get("clock"))
+        if frame.get("prelude"):
+            exec(prepare(frame["prelude"], _PRELUDE).compiled, self._namespace)  # what a sandbox is for
+        try:
+            prepared = prepare(frame["code"], f"{CODE} {self._runs}>")
+        except (MemoryError, RecursionError) as error:  # beyond the compiler's means, which is no lack of memory
+            raise SyntaxError(f"the code is nested too deeply or too long ({type(error).__name__})") from None
+        try:
+            running = eval(prepared.compiled, self._namespace)
+            if inspect.iscoroutine(running):
+                asyncio.run(running)
+        except SystemExit as leaving:
+            if leaving.code not in (None, 0):
+                raise
+        return _done(self._namespace.get(prepared.result) if prepared.result else None)
+
+    def _send_artifacts(self, before: dict[str, tuple[int, int, int]]) -> None:
+        for name, image in open_figures():
+            send_file(self._channel, name, image)
+        if self._scratch:
+            send_changed(self._channel, self._scratch, before)
+
+    def _flush(self) -> None:
+        for stream in {sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__}:
+            try:
+                cast("Any", stream).flush()
+            except BaseException:  # the code may have put anything there
+                continue
+
+
+def _done(value: Any) -> dict[str, Any]:
+    try:
+        return {"op": "done", "value": plain(value)}
+    except (NotJsonError, RecursionError):
+        return {"op": "done", "repr": described(value)}
+
+
+def _line_by_line(descriptor: int) -> TextIO:
+    """Text that is written is sent with every line, so that it is there whatever ends the process."""
+    raw = io.FileIO(descriptor, "w", closefd=False)
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8", errors="backslashreplace", line_buffering=True)
+
+
+def _nothing(_loop: asyncio.AbstractEventLoop) -> None:
+    """In place of what an event loop would do with its sockets."""
+
+
+def _make_event_loops_need_no_sockets() -> None:
+    """A loop wakes itself through two sockets when another thread calls it; here are no threads and no sockets."""
+    loops = cast("Any", asyncio.selector_events.BaseSelectorEventLoop)
+    loops._csock = loops._ssock = None
+    loops._make_self_pipe = loops._close_self_pipe = _nothing
+
+
+def _send_end(channel: Channel, end: dict[str, Any]) -> None:
+    try:
+        channel.send(end)
+    except TooLargeError as error:
+        channel.send({"op": "done", "repr": f"{described(end['value'])} ({error})"})

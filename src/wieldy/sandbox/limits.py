@@ -1,0 +1,46 @@
+"""How much code may use up in the sandbox; each limit has a name, and going beyond it is a named outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wieldy.core.errors import UsageError
+
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxLimits:
+    """What one run may use up, unless it says otherwise.
+
+    Attributes:
+        wall_s: Seconds that a run may take. They stand still while a call is being answered: how long a call may take
+            is its own affair.
+        cpu_s: Seconds of CPU time in one run.
+        lifetime_cpu_s: Seconds of CPU time of all runs that share variables; the kernel holds to this, whatever becomes
+            of the program that started the run.
+        memory_bytes: Memory that a run may map, that of the interpreter and its packages included. Files that it writes
+            come on top.
+        output_bytes: Bytes written to standard output and standard error together.
+        kept_output_bytes: Of each of the two; what is beyond is counted and dropped.
+        files_bytes: Size of all files that a run writes together.
+        file_bytes: Size of any one of them.
+        files: How many files and directories it writes.
+        calls: How often it calls the host.
+    """
+
+    wall_s: float = 10.0
+    cpu_s: float = 10.0
+    lifetime_cpu_s: int = 300
+    memory_bytes: int = 512 * MEGABYTE
+    output_bytes: int = 64 * MEGABYTE
+    kept_output_bytes: int = 256 << 10
+    files_bytes: int = 64 * MEGABYTE
+    file_bytes: int = 64 * MEGABYTE
+    files: int = 1000
+    calls: int = 1000
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            if getattr(self, name) <= 0:
+                raise UsageError(f"SandboxLimits.{name} must be more than 0, and is {getattr(self, name)!r}")

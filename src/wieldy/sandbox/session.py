@@ -1,0 +1,232 @@
+"""A sandbox that is open: code runs in it, one run after the other, sharing variables or starting afresh.
+
+There is a worker that the present variables live in, stopped between runs, and one more that is forked already, for a
+fresh start without waiting.
+"""
+
+from __future__ import annotations
+
+import base64
+import shutil
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from wieldy.core.errors import ModelVisibleError, SandboxError, UsageError
+from wieldy.core.json import JsonObject, JsonValue
+from wieldy.sandbox.frames import frame_of
+from wieldy.sandbox.limits import SandboxLimits
+from wieldy.sandbox.outcome import Outcome, Reply, Tier
+from wieldy.sandbox.starting import SandboxProcesses, StartError
+from wieldy.sandbox.supervisor import Handler, Supervision
+from wieldy.sandbox.texts import is_file_name
+from wieldy.sandbox.worker import Worker, mapped_by
+
+_PIECE_BYTES: Final = 2 << 20
+
+
+class Session:
+    """An open sandbox.
+
+    Attributes:
+        tier: How code is isolated in it.
+    """
+
+    def __init__(self, tier: Tier, processes: SandboxProcesses, limits: SandboxLimits, *, inputs: Path | None) -> None:
+        self.tier = tier
+        self._processes = processes
+        self._limits = limits
+        self._inputs = inputs
+        self._spare: Worker | None = None
+        self._worker: Worker | None = None
+        self._paused: Supervision | None = None
+        self._is_busy = False
+
+    async def check(self) -> None:
+        """A worker is locked in and has room.
+
+        Raises:
+            StartError: It could not be locked in.
+            UsageError: What is imported leaves no memory for code.
+        """
+        mapped_bytes = mapped_by(self._processes.zygote)
+        if mapped_bytes > self._limits.memory_bytes * 3 // 4:
+            raise UsageError(
+                f"the interpreter and its packages map {mapped_bytes:,} bytes, and the limit is "
+                f"{self._limits.memory_bytes:,}: allow more (SandboxLimits.memory_bytes), or import less"
+            )
+        try:
+            self._spare = self._spare or Worker(self._processes)
+            await self._spare.ready()
+        except SandboxError as error:
+            raise StartError(str(error)) from None
+
+    async def run(
+        self,
+        code: str,
+        *,
+        call: Handler | None = None,
+        prelude: str = "",
+        files: Mapping[str, bytes] | None = None,
+        seed: int | None = None,
+        clock: float | datetime | None = None,
+        fresh: bool = False,
+    ) -> Outcome:
+        """What came of the code.
+
+        Args:
+            code: Python; `await` may stand at its top. Its value is that of the last expression, else of the name that
+                was assigned last.
+            call: Answers the calls that the code makes: `await call(name, arguments)` or `call_sync(name, arguments)`.
+            prelude: Python that runs before, in the same namespace; it counts for no line.
+            files: What the working directory has before, by relative paths.
+            seed: Chance follows from it; None is real chance.
+            clock: The code's time, in seconds since 1970 or as a time with its zone; it stands there and moves with the
+                times that replies carry. None is the real clock.
+            fresh: Whether to forget the variables and files of earlier runs.
+
+        Raises:
+            UsageError: Another run is under way or paused, or the arguments cannot be sent.
+            SandboxError: The sandbox's own processes have ended.
+        """
+        frames = self._frames_of_files(files or {})
+        start: JsonObject = {
+            "op": "run",
+            "code": code,
+            "prelude": prelude,
+            "seed": seed,
+            "clock": clock.timestamp() if isinstance(clock, datetime) else clock,
+        }
+        _check_sendable(start)
+        with self._occupied():
+            if self._paused is not None:
+                raise UsageError("a run is paused here: `resume` it, or `close` the session")
+            worker = await self._worker_for(fresh=fresh)
+            self._write_inputs(files or {})
+            return await self._supervised(Supervision(worker, self._limits, call), *frames, start)
+
+    async def resume(
+        self,
+        reply: JsonValue | Reply | ModelVisibleError,
+        *,
+        seq: int | None = None,
+        call: Handler | None = None,
+    ) -> Outcome:
+        """What came of the paused run, after one of its waiting calls is answered.
+
+        Args:
+            reply: The answer, or the error that the code gets.
+            seq: Which of the calls; may be left out if only one waits.
+            call: Answers further calls; None is the handler that the run began with.
+
+        Raises:
+            UsageError: No run is paused, no such call waits, or the answer cannot be sent.
+            SandboxError: The sandbox's own processes have ended.
+        """
+        with self._occupied():
+            supervision = self._paused
+            if supervision is None:
+                raise UsageError("no run is paused here")
+            _check_sendable({"value": reply.value if isinstance(reply, Reply) else _value_of(reply)})
+            try:
+                frame = supervision.answer(seq, reply)
+            except ValueError as error:
+                raise UsageError(str(error)) from None
+            self._paused = None
+            return await self._supervised(supervision, frame, call=call)
+
+    async def close(self) -> None:
+        """No process and no file of the sandbox is left; a paused run is over."""
+        for worker in (self._worker, self._spare):
+            if worker is not None:
+                worker.close()
+        self._worker = self._spare = self._paused = None
+        await self._processes.close()
+        if self._inputs is not None:
+            shutil.rmtree(self._inputs, ignore_errors=True)
+
+    async def _supervised(self, supervision: Supervision, *frames: JsonObject, call: Handler | None = None) -> Outcome:
+        outcome: Outcome | None = None
+        try:
+            outcome = await supervision.until_end(*frames, handler=call)
+            return outcome
+        finally:
+            if outcome is None or outcome.status == "killed":
+                self._forget_worker()
+            elif outcome.status == "paused":
+                self._paused = supervision
+            if self._spare is None and outcome is not None:
+                self._spare = Worker(self._processes)
+
+    async def _worker_for(self, *, fresh: bool) -> Worker:
+        if fresh:
+            self._forget_worker()
+        if self._worker is None:
+            worker, self._spare = self._spare or Worker(self._processes), None
+            self._worker = worker
+            await worker.ready()
+        return self._worker
+
+    def _forget_worker(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+        if self._inputs is not None:
+            for left in self._inputs.iterdir():
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+    def _frames_of_files(self, files: Mapping[str, bytes]) -> list[JsonObject]:
+        for name in files:
+            if not is_file_name(name):
+                raise UsageError(f"{name!r} is no relative path of a file that can be put into the sandbox")
+        if sum(map(len, files.values())) > self._limits.files_bytes or len(files) > self._limits.files:
+            raise UsageError("the files are more or larger than `SandboxLimits` says they may be")
+        if self._inputs is not None:
+            return []
+        return [
+            {
+                "op": "file",
+                "name": name,
+                "data": base64.b64encode(content[start : start + _PIECE_BYTES]).decode(),
+                "first": start == 0,
+            }
+            for name, content in files.items()
+            for start in range(0, max(len(content), 1), _PIECE_BYTES)
+        ]
+
+    def _write_inputs(self, files: Mapping[str, bytes]) -> None:
+        if self._inputs is not None:
+            for name, content in files.items():
+                path = self._inputs / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+
+    def _occupied(self) -> _Occupied:
+        return _Occupied(self)
+
+
+class _Occupied:
+    """While it is entered, a session does one thing."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __enter__(self) -> None:
+        if self._session._is_busy:  # pyright: ignore[reportPrivateUsage] - a part of the session
+            raise UsageError("a run is under way in this session: wait for it, or open another session")
+        self._session._is_busy = True  # pyright: ignore[reportPrivateUsage]
+
+    def __exit__(self, *_: object) -> None:
+        self._session._is_busy = False  # pyright: ignore[reportPrivateUsage]
+
+
+def _value_of(reply: JsonValue | ModelVisibleError) -> JsonValue:
+    return str(reply) if isinstance(reply, ModelVisibleError) else reply
+
+
+def _check_sendable(content: JsonObject) -> None:
+    try:
+        frame_of(content)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"this cannot be sent into the sandbox: {error}") from None

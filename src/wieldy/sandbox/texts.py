@@ -1,0 +1,32 @@
+"""What code printed, as text that does nothing to a terminal or a page, and file names that name no other place."""
+
+from __future__ import annotations
+
+import re
+from mimetypes import MimeTypes
+from typing import Final
+
+from wieldy.core.escape_sequences import without_sequences
+
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_NAME_CHARACTERS: Final = 255
+_PATH_CHARACTERS: Final = 1000
+
+
+def printed(content: bytes) -> str:
+    """The text without escape sequences and control characters, of which line ends and tabs are kept."""
+    text = content.decode("utf-8", "replace").replace("\r\n", "\n")
+    return _CONTROLS.sub("", without_sequences(text))
+
+
+def is_file_name(name: str) -> bool:
+    """Whether the name is a relative path that leads nowhere else, on any system, and can be shown."""
+    if not name or len(name) > _PATH_CHARACTERS or _CONTROLS.search(name) or re.search(r'[\n\t\\:*?"<>|]', name):
+        return False
+    return all(part not in ("", ".", "..") and len(part) <= _NAME_CHARACTERS for part in name.split("/"))
+
+
+def media_type_of(name: str) -> str:
+    """By the ending of the name, from the table that comes with Python, not the machine's."""
+    media_type, encoding = MimeTypes(filenames=()).guess_type(name.lower())
+    return media_type if media_type and not encoding else "application/octet-stream"

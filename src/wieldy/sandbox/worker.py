@@ -1,0 +1,221 @@
+"""One worker as the host holds it: descriptors of its process, channel and outputs, and what is read and written there.
+
+Nothing here waits but `ready`; reading takes what is there. The worker's process is addressed by descriptor only, so a
+signal never reaches another process that got its number.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from wieldy.core.errors import SandboxError
+from wieldy.core.json import JsonObject
+from wieldy.sandbox.frames import FrameReader, frame_of
+from wieldy.sandbox.outputs import Output
+from wieldy.sandbox.starting import SandboxProcesses
+
+_PIECE_BYTES: Final = 1 << 16
+
+
+class Worker:
+    """A locked-in process that runs code.
+
+    Attributes:
+        reader: Frames that it sent.
+        output, errors: What it printed in the present run.
+        is_closed: Whether it sends nothing any more.
+    """
+
+    def __init__(self, processes: SandboxProcesses) -> None:
+        self._processes = processes
+        self._channel, theirs = socket.socketpair()
+        self._channel.setblocking(False)
+        output, their_output = os.pipe()
+        errors, their_errors = os.pipe()
+        for descriptor in (output, errors):
+            os.set_blocking(descriptor, False)
+        self._number = processes.spawn(theirs, their_output, their_errors)
+        theirs.close()
+        os.close(their_output)
+        os.close(their_errors)
+        self.reader = FrameReader()
+        self.output, self.errors = Output(output), Output(errors)
+        self.is_closed = False
+        self._process: int | None = None
+        self._pid = 0
+        self._unsent = bytearray()
+        self._poll = select.epoll()
+        for descriptor in (self._channel.fileno(), output, errors):
+            self._poll.register(descriptor, select.EPOLLIN)
+
+    async def ready(self) -> None:
+        """The worker is locked in and waits for code.
+
+        Raises:
+            SandboxError: It could not be locked in; nothing ran.
+        """
+        if self._process is not None:
+            return
+        self.errors.begin(_PIECE_BYTES)
+        self._process = await self._processes.spawned(self._number)
+        self._pid = _pid_of(self._process)
+        while (frame := self.reader.next()) is None:
+            await self.readable()
+            self.read()
+            if self.is_closed and self.reader.is_empty:
+                self.drain()
+                said = self.errors.kept.decode(errors="replace") or "it said nothing"
+                raise SandboxError(f"a worker of the sandbox ended before it was ready: {said}")
+        if frame.get("op") != "ready":
+            raise SandboxError(f"a worker of the sandbox could not be locked in: {frame.get('reason')}")
+
+    async def readable(self) -> None:
+        """Waits until there is something to read, or what was left unsent can be sent."""
+        await anyio.wait_readable(self._poll.fileno())
+
+    def read(self) -> None:
+        """Takes what is there: frames' bytes and outputs."""
+        for descriptor, event in self._poll.poll(0):
+            if descriptor != self._channel.fileno():
+                self._read_output(descriptor)
+                continue
+            if event & select.EPOLLOUT:
+                self._flush()
+            if event & ~select.EPOLLOUT:
+                self._read_channel()
+
+    def drain(self) -> None:
+        """Takes what is left of the outputs; the worker is stopped or dead."""
+        for output in (self.output, self.errors):
+            while output.read():
+                pass
+
+    @property
+    def unsent_bytes(self) -> int:
+        """What the worker has not read yet, beyond what fits in the channel."""
+        return len(self._unsent)
+
+    def send(self, *frames: JsonObject) -> None:
+        """The frames are sent, or wait for the worker to read.
+
+        Raises:
+            ValueError: One is no JSON or too long.
+        """
+        for frame in frames:
+            self._unsent += frame_of(frame)
+        self._flush()
+
+    def cpu_s(self) -> float:
+        """CPU time that the process has used; 0 when it has ended."""
+        with suppress(OSError):
+            return time.clock_gettime(~self._pid << 3 | 2)  # the process's clock, as `clock_getcpuclockid(3)` makes it
+        return 0.0
+
+    def threads_and_peak(self) -> tuple[int, int]:
+        """Threads of the process, and the most bytes that it had in memory."""
+        fields = dict(_status_of(self._pid))
+        return int(fields.get("Threads", "0")), int(fields.get("VmHWM", "0 kB").split()[0]) * 1024
+
+    def stop(self) -> None:
+        """The process does nothing until `go_on`."""
+        self._signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """The process goes on."""
+        self._signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """The process is as good as dead."""
+        self._signal(signal.SIGKILL)
+
+    async def has_ended_by_itself(self, within_s: float) -> bool:
+        """Whether the process ends within that time without being killed."""
+        assert self._process is not None
+        with anyio.move_on_after(within_s):
+            await anyio.wait_readable(self._process)
+            return True
+        return False
+
+    async def end(self) -> tuple[int, float, int]:
+        """Kills the process: how it ended (as `subprocess` has it), its CPU seconds, the most bytes that it had."""
+        self.kill()
+        ended = await self._processes.ended(self._number)
+        return int(ended["status"]), float(ended["cpu_s"]), int(ended["peak_bytes"])
+
+    def close(self) -> None:
+        """The process is killed and all descriptors are closed."""
+        self.kill()
+        if self._process is not None:
+            os.close(self._process)
+            self._process = None
+        self._poll.close()
+        self._channel.close()
+        self.output.close()
+        self.errors.close()
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._process, number)
+
+    def _read_channel(self) -> None:
+        try:
+            # Not recvmsg: a descriptor that somebody passes along is dropped by the kernel.
+            piece = os.read(self._channel.fileno(), _PIECE_BYTES)
+        except BlockingIOError:
+            return
+        except ConnectionResetError:
+            piece = b""
+        if piece:
+            self.reader.feed(piece)
+        else:
+            self.is_closed = True
+            self._poll.unregister(self._channel.fileno())
+
+    def _read_output(self, descriptor: int) -> None:
+        output = self.output if descriptor == self.output.descriptor else self.errors
+        if not output.read() and output.is_at_end:
+            self._poll.unregister(descriptor)
+
+    def _flush(self) -> None:
+        had_unsent = len(self._unsent)
+        try:
+            while self._unsent:
+                del self._unsent[: self._channel.send(self._unsent)]
+        except BlockingIOError:
+            pass
+        except (BrokenPipeError, ConnectionResetError):
+            self._unsent.clear()
+        if not self.is_closed and bool(had_unsent):
+            wanted = select.EPOLLIN | (select.EPOLLOUT if self._unsent else 0)
+            self._poll.modify(self._channel.fileno(), wanted)
+
+
+def mapped_by(process: int) -> int:
+    """Bytes of address space of the process that the descriptor stands for."""
+    return int(dict(_status_of(_pid_of(process))).get("VmSize", "0 kB").split()[0]) * 1024
+
+
+def _pid_of(process: int) -> int:
+    """The number, as this process sees it, of the process that the descriptor stands for."""
+    for line in Path(f"/proc/self/fdinfo/{process}").read_text(encoding="ascii").splitlines():
+        if line.startswith("Pid:"):
+            return int(line.split()[1])
+    raise SandboxError("the machine's /proc does not say which process a descriptor stands for")
+
+
+def _status_of(pid: int) -> Iterator[tuple[str, str]]:
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            yield name, value.strip()

@@ -1,0 +1,196 @@
+"""Every limit ends the run with its name, the session goes on, and nothing of the sandbox is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from wieldy import UsageError
+from wieldy.sandbox import GuestCall, KilledBecause, SandboxLimits, TierName
+
+from .conftest import Opener, interpreter_for
+
+pytestmark = pytest.mark.anyio
+
+TIGHT = SandboxLimits(
+    wall_s=0.5, cpu_s=10, memory_bytes=256 << 20, output_bytes=1 << 20, kept_output_bytes=1000, calls=3, files=20,
+    files_bytes=1 << 20, file_bytes=1 << 19,
+)  # fmt: skip
+
+
+async def answer(call: GuestCall) -> int:
+    return call.seq
+
+
+@pytest.mark.parametrize(
+    ("code", "because"),
+    [
+        ("while True: pass", "wall_time"),
+        ("import time; time.sleep(60)", "wall_time"),
+        ("x = [0] * 10**8", "memory"),
+        ("x = []\nwhile True: x.append('x' * 1_000_000)", "memory"),
+        ("import mmap\nx = [mmap.mmap(-1, 1 << 20) for _ in range(2000)]", "error"),
+        ("while True: print('x' * 1000)", "output"),
+        ("import os\nwhile True: os.write(2, b'x' * 1000)", "output"),
+        ("for _ in range(4): call_sync('f')", "calls"),
+        ("import os; os._exit(0)", "exit"),
+        ("import os; os.abort()", "crash"),
+        ("import ctypes; ctypes.string_at(0)", "crash"),
+        ("import os; os.kill(os.getpid(), 9)", "crash"),
+        ("import os; os.close(3)\nwhile True: pass", "protocol"),
+        ("import os; os.write(3, b'\\xff\\xff\\xff\\xff')\nwhile True: pass", "protocol"),
+        ("import os; os.write(3, b'\\0\\0\\0\\2{}')\nwhile True: pass", "protocol"),
+    ],
+)
+async def test_what_goes_beyond_a_limit_is_ended_and_its_name_is_told(
+    open_tier: Opener, code: str, because: KilledBecause
+) -> None:
+    async with open_tier(limits=TIGHT) as session:
+        await session.run("kept = 1")
+        outcome = await session.run(code, call=answer)
+        if because == "error":  # the operating system refuses, and the code may catch it
+            assert outcome.status == "error"
+        else:
+            assert (outcome.status, outcome.killed_because) == ("killed", because)
+        assert (outcome.signal is not None) == (because == "crash")
+        after = await session.run("'kept' in globals()")
+        assert (after.status, after.value) == ("done", because == "error")
+
+
+async def test_cpu_time_is_limited_apart_from_the_time_that_passes(open_tier: Opener) -> None:
+    async with open_tier(limits=SandboxLimits(wall_s=60, cpu_s=0.2)) as session:
+        outcome = await session.run("while True: pass")
+        assert outcome.killed_because == "cpu_time"
+        assert outcome.counts.cpu_s >= 0.2
+
+
+async def test_the_kernel_ends_what_used_up_its_cpu_time_even_if_nobody_watches(open_tier: Opener) -> None:
+    async with open_tier(limits=SandboxLimits(wall_s=60, cpu_s=60, lifetime_cpu_s=1)) as session:
+        outcome = await session.run("while True: pass")
+        assert outcome.killed_because == "cpu_time"
+
+
+async def test_time_in_which_a_call_is_answered_is_not_the_codes(open_tier: Opener) -> None:
+    limits = SandboxLimits(wall_s=0.3)
+
+    async with open_tier(limits=limits) as session, open_tier() as other:
+
+        async def slow(_call: GuestCall) -> str | None:
+            taken = await other.run("import time; time.sleep(0.6)")
+            return taken.killed_because
+
+        outcome = await session.run("call_sync('slow')", call=slow)
+        assert (outcome.status, outcome.value) == ("done", None)
+        assert outcome.counts.wall_s < 0.3
+
+
+async def test_the_beginning_of_a_long_output_is_kept_and_all_of_it_counted(open_tier: Opener) -> None:
+    async with open_tier(limits=TIGHT) as session:
+        outcome = await session.run("print('y' * 5000)")
+        assert outcome.stdout == "y" * 1000
+        assert outcome.counts.output_bytes == 5001
+
+
+async def test_what_was_printed_before_the_end_is_there(open_tier: Opener) -> None:
+    async with open_tier(limits=TIGHT) as session:
+        outcome = await session.run("print('so far')\nwhile True: pass")
+        assert (outcome.status, outcome.stdout) == ("killed", "so far\n")
+
+
+async def test_a_memory_error_that_the_code_catches_is_the_codes_business(open_tier: Opener) -> None:
+    async with open_tier(limits=TIGHT) as session:
+        outcome = await session.run("try:\n    x = [0] * 10**9\nexcept MemoryError:\n    x = 'caught'")
+        assert (outcome.status, outcome.value) == ("done", "caught")
+
+
+async def test_packages_that_leave_no_room_are_refused_when_the_sandbox_opens(open_tier: Opener) -> None:
+    with pytest.raises(UsageError, match="memory_bytes"):
+        async with open_tier(limits=SandboxLimits(memory_bytes=16 << 20)):
+            pass
+
+
+@pytest.mark.parametrize("name", ["wall_s", "memory_bytes", "calls"])
+def test_a_limit_of_nothing_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match=name):
+        SandboxLimits(**{name: 0})
+
+
+HOST = """
+import anyio, os, sys
+from wieldy import sandbox
+
+async def main():
+    async with sandbox.open(sys.argv[1], python=sys.argv[2]) as session:
+        async def handler(call):
+            print("asked", flush=True)
+            await anyio.sleep_forever()
+        await session.run("call_sync('f')", call=handler)
+
+anyio.run(main)
+"""
+
+
+async def test_a_host_that_dies_leaves_no_process_behind(tier: TierName) -> None:
+    host = started_host(tier)
+    assert host.stdout is not None
+    assert host.stdout.readline() == b"asked\n"
+    below = processes_below(host.pid)
+    assert len(below) >= 2
+    watched = [os.pidfd_open(pid) for pid in below]
+    host.send_signal(signal.SIGKILL)
+    host.wait()
+    host.stdout.close()
+    for process in watched:
+        os.set_blocking(process, True)
+        ended = await wait_until_readable(process)
+        os.close(process)
+        assert ended
+
+
+def started_host(tier: TierName) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", HOST, tier, interpreter_for(tier)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE)
+
+
+async def wait_until_readable(descriptor: int) -> bool:
+    with anyio.move_on_after(30):
+        await anyio.wait_readable(descriptor)
+        return True
+    return False
+
+
+async def test_closing_leaves_no_process_and_no_descriptor(open_tier: Opener) -> None:
+    before = set(os.listdir("/proc/self/fd"))  # noqa: PTH208 - numbers, not paths
+    async with open_tier() as session:
+        await session.run("x = 1")
+        await session.run("1", fresh=True)
+        await session.run("import os; os._exit(1)")
+        assert processes_below(os.getpid())
+    assert not processes_below(os.getpid())
+    assert set(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+def processes_below(pid: int) -> list[int]:
+    """Children of the process, and theirs, that are not dead."""
+    found: list[int] = []
+    parents: dict[int, list[int]] = {}
+    for directory in Path("/proc").iterdir():
+        if directory.name.isdigit():
+            try:
+                state, parent = (directory / "stat").read_text().rpartition(")")[2].split()[:2]
+            except OSError:
+                continue
+            if state != "Z":
+                parents.setdefault(int(parent), []).append(int(directory.name))
+    waiting = [pid]
+    while waiting:
+        below = parents.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
