@@ -92,6 +92,39 @@ def test_what_a_class_allows_is_in_it_whoever_looks(
             assert re.fullmatch(pattern, character, flags)
 
 
+EVERY = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+_named = st.sampled_from("aks\u017f\u212aéÉßςσıİ_1\u1e9e\u0345")
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    items=st.lists(_named | st.tuples(_named, _named).map(sorted).map("-".join), min_size=1, max_size=3),
+    negation=st.sampled_from(["", "^"]),
+)
+def test_without_case_a_class_has_of_all_unicode_only_what_is_in_it_whoever_looks(
+    items: list[str], negation: str
+) -> None:
+    pattern = f"(?i)[{negation}{''.join(items)}]"
+    exactly, for_all = (
+        "".join(
+            re.findall(f"{character_class(inside_of(whole(pattern, is_unicode=is_unicode))).text(by_number)}+", EVERY)
+        )
+        for is_unicode in (True, False)
+    )
+
+    assert exactly == "".join(re.findall(f"{pattern}+", EVERY))
+    assert re.fullmatch(f"{pattern}*", for_all)
+    assert re.fullmatch(f"{pattern}*", "".join(filter(str.isascii, for_all)), re.ASCII)
+
+
+def inside_of(shape) -> str:
+    return by_number(shape.text) if isinstance(shape, Exact) else shape.allowed
+
+
+def by_number(character: str) -> str:
+    return f"\\U{ord(character):08x}"
+
+
 @settings(max_examples=200, deadline=None)
 @given(pattern=expressions, seed=st.integers(0, 2**32 - 1))
 def test_every_text_of_the_shape_matches(pattern: str, seed: int) -> None:

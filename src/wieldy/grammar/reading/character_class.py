@@ -8,7 +8,7 @@ engines: `\d`, `\w` and `\s` (ASCII), `\n`, `\t`, `\r`, a character by its numbe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -83,8 +83,19 @@ class CharacterClass:
         return f"[{'^' * self.is_negated}{''.join(parts)}]"
 
 
-def character_class(allowed: str, sets: Mapping[str, tuple[Range, ...]] = SETS) -> CharacterClass:
-    r"""The class that the inside of `[...]` describes; `sets` says what `\d` and its like are.
+def character_class(
+    allowed: str,
+    sets: Mapping[str, tuple[Range, ...]] = SETS,
+    *,
+    with_cases: Callable[[Sequence[Range]], Iterable[Range]] | None = None,
+) -> CharacterClass:
+    r"""The class that the inside of `[...]` describes.
+
+    Args:
+        allowed: The inside.
+        sets: What `\d` and its like are.
+        with_cases: Gives the characters that are named, one by one or in ranges, with those that are the same but for
+            their case; None where case matters.
 
     Raises:
         GrammarError: It is empty, or uses what only some engines know.
@@ -94,6 +105,7 @@ def character_class(allowed: str, sets: Mapping[str, tuple[Range, ...]] = SETS) 
         sets = {name: complement(sets[name.swapcase()]) for name in sets}
     items = _items(allowed[is_negated:], allowed, sets)
     ranges: list[Range] = []
+    of_sets: list[Range] = []
     position = 0
     while position < len(items):
         item, is_range = items[position], items[position + 1 : position + 2] == [_DASH]
@@ -104,11 +116,15 @@ def character_class(allowed: str, sets: Mapping[str, tuple[Range, ...]] = SETS) 
             ranges.append((item, last))
             position += 3
             continue
-        ranges += item if isinstance(item, tuple) else ((item or "-", item or "-"),)
+        if isinstance(item, tuple):
+            of_sets += item
+        else:
+            ranges.append((item or "-", item or "-"))
         position += 1
-    if not ranges:
+    if not ranges and not of_sets:
         raise GrammarError(f"A character class names at least one character, found [{allowed}].")
-    return CharacterClass(ranges=tuple(ranges), is_negated=is_negated)
+    named = ranges if with_cases is None else with_cases(ranges)
+    return CharacterClass(ranges=(*named, *of_sets), is_negated=is_negated)
 
 
 def inside(ranges: Iterable[Range]) -> str:

@@ -1,24 +1,26 @@
 r"""Regular expressions, read into shapes: the dialect that ECMA-262, Python and Rust agree on.
 
 Read are characters, escapes, classes, `.`, groups, alternatives, quantifiers, `^` and `$` at the ends, and the flags
-`(?i)` (ASCII letters) and `(?s)`. What a group captures is of no interest, and neither is in which order readings are
-tried: a lazy quantifier allows the same texts as a greedy one. Named in an error, and not read: look-around, back
+`(?i)` and `(?s)`. What a group captures is of no interest, and neither is in which order readings are tried: a lazy
+quantifier allows the same texts as a greedy one. Named in an error, and not read: look-around, back
 references, possessive quantifiers, word boundaries, conditions, `\p{...}`, and anchors in the middle.
 
 Where dialects differ, fewer texts are allowed, so that what was allowed matches whoever checks it: `.` is no line
-separator of any of them, and for `\d`, `\w` and `\s` see `character_class`.
+separator of any of them, for `\d`, `\w` and `\s` see `character_class`, and for `(?i)` see `cases`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 from wieldy.core.errors import GrammarError
+from wieldy.grammar.reading.cases import ignoring_case
 from wieldy.grammar.reading.character_class import SETS, CharacterClass, character_class, complement, inside
 from wieldy.grammar.reading.composing import EMPTY, in_order, one_of, repeated
+from wieldy.grammar.reading.nesting import MAX_DEPTH
 from wieldy.grammar.shape import Characters, Exact, InOrder, Shape, TextWithout
 
 _ANY_TEXT = TextWithout(())
@@ -98,7 +100,7 @@ class _Reader:
     """Reads one expression, from left to right."""
 
     def __init__(self, pattern: str, *, ignores_case: bool, is_unicode: bool) -> None:
-        self._pattern, self._at, self._flags_end = pattern, 0, 0
+        self._pattern, self._at, self._flags_end, self._depth = pattern, 0, 0, 0
         self._ignores_case, self._is_dot_all, self._is_unicode = ignores_case, False, is_unicode
 
     def read(self) -> _Anchored:
@@ -201,9 +203,10 @@ class _Reader:
                 return _plain(self._character(character))
 
     def _character(self, character: str) -> Shape:
-        if self._ignores_case and character.isascii() and character.isalpha():
-            return _one(character.lower() + character.upper())
-        return Exact(character)
+        if not self._ignores_case:
+            return Exact(character)
+        found = tuple(ignoring_case([(character, character)], is_widest=self._is_unicode))
+        return Exact(character) if found == ((character, character),) else _one(inside(found))
 
     def _escaped(self) -> _Anchored:
         found = _ESCAPE.match(self._pattern, self._at)
@@ -238,8 +241,10 @@ class _Reader:
     def _read_class(self, written: str) -> CharacterClass:
         # Only where the meaning is in doubt: a set of Unicode's is as good as ASCII's unless it is negated.
         sets = _ASCII_SETS if self._is_unicode else SETS
+        is_widest = self._is_unicode or written.startswith("^")
+        with_cases = partial(ignoring_case, is_widest=is_widest) if self._ignores_case else None
         try:
-            found = character_class(written, sets)
+            found = character_class(written, sets, with_cases=with_cases)
         except GrammarError as error:
             raise self._error(str(error).rstrip(".")) from None
         if not found.included:
@@ -248,9 +253,8 @@ class _Reader:
 
     def _one_of(self, characters: CharacterClass, written: str) -> Shape:
         """One of the characters; as it was written, unless that would be read otherwise."""
-        if self._ignores_case:
-            return _one(_without_case(characters))
-        return _one("^" * characters.is_negated + inside(characters.ranges) if self._is_unicode else written)
+        is_read = self._ignores_case or self._is_unicode
+        return _one("^" * characters.is_negated + inside(characters.ranges) if is_read else written)
 
     def _group(self) -> _Anchored:
         found = _GROUP.match(self._pattern, self._at)
@@ -268,7 +272,13 @@ class _Reader:
         before = self._ignores_case, self._is_dot_all
         self._set_flags(flags or "")
         self._at = found.end()
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise GrammarError(
+                f"The regular expression is nested too deeply. Expected at most {MAX_DEPTH} groups within one another."
+            )
         inner = self._alternatives()
+        self._depth -= 1
         if not self._taken(")"):
             raise self._error("a `(` has no `)`")
         self._ignores_case, self._is_dot_all = before
@@ -297,13 +307,3 @@ def _plain(shape: Shape) -> _Anchored:
 
 def _one(allowed: str) -> Shape:
     return Characters(allowed, at_least=1, at_most=1)
-
-
-def _without_case(found: CharacterClass) -> str:
-    """The inside of the class in which every ASCII letter brings its other case along."""
-    ranges = list(found.ranges)
-    for first, last in found.ranges:
-        for start, end, distance in (("a", "z", -32), ("A", "Z", 32)):
-            if max(first, start) <= min(last, end):
-                ranges.append((chr(ord(max(first, start)) + distance), chr(ord(min(last, end)) + distance)))
-    return "^" * found.is_negated + inside(ranges)
