@@ -32,6 +32,8 @@ Handler: TypeAlias = Callable[[GuestCall], Awaitable[Answer]]
 _UNSENT_BYTES: Final = 8 << 20
 _SHORTEST_WATCH_S: Final = 0.02
 _OWN_END_S: Final = 0.25
+_SETTLING_LOOKS: Final = 50
+_SETTLING_S: Final = 0.002
 
 
 class Supervision:
@@ -64,6 +66,7 @@ class Supervision:
         async with anyio.create_task_group() as handlers:
             with self._turn:
                 handlers.start_soon(self._watch)
+                handlers.start_soon(self._pause_if_nothing_goes_on)
                 await self._converse(handlers)
             self._worker.stop()
             handlers.cancel_scope.cancel()
@@ -131,7 +134,17 @@ class Supervision:
             self._send_reply(call.seq, frame)
         if not self._conversation.running:
             self._stopwatch.go_on()
-        if self._conversation.is_paused:
+        await self._pause_if_nothing_goes_on()
+
+    async def _pause_if_nothing_goes_on(self) -> None:
+        """Ends the turn when only answers from elsewhere are missing, and the code has come to where it needs them."""
+        for _ in range(_SETTLING_LOOKS):
+            if not self._conversation.is_paused:
+                return
+            if self._worker.is_waiting():
+                break
+            await anyio.sleep(_SETTLING_S)
+        if self._conversation.is_paused:  # code that never rests is stopped where it is
             self._turn.cancel()
 
     def _send_reply(self, seq: int, frame: JsonObject) -> None:

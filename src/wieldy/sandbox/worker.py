@@ -6,10 +6,13 @@ signal never reaches another process that got its number.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import signal
 import socket
+import struct
+import termios
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -120,6 +123,12 @@ class Worker:
         with suppress(OSError):
             return time.clock_gettime(~self._pid << 3 | 2)  # the process's clock, as `clock_getcpuclockid(3)` makes it
         return 0.0
+
+    def is_waiting(self) -> bool:
+        """Whether the process sleeps, has read all that was sent, and has sent nothing that was not taken."""
+        is_asleep = dict(_status_of(self._pid)).get("State", "").startswith("S")
+        unread = struct.unpack("i", fcntl.ioctl(self._channel, termios.TIOCOUTQ, bytes(4)))[0]
+        return is_asleep and not unread and not self._unsent and self.reader.is_empty and not self._poll.poll(0)
 
     def threads_and_peak(self) -> tuple[int, int]:
         """Threads of the process, and the most bytes that it had in memory."""
