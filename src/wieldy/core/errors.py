@@ -48,7 +48,11 @@ FailureLayer: TypeAlias = Literal["model", "harness", "policy", "provider", "too
 
 
 class WieldyError(Exception):
-    """The root of every error that Wieldy raises on purpose."""
+    """The root of every error that Wieldy raises on purpose. Whatever it quotes, its text can be printed."""
+
+    def __str__(self) -> str:
+        # Half a surrogate pair, which foreign text may hold, is no character: no terminal and no file takes it.
+        return super().__str__().encode("utf-8", "backslashreplace").decode()
 
 
 class ModelVisibleError(WieldyError):

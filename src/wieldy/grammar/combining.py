@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from wieldy.core.errors import GrammarError
+from wieldy.grammar.arguments import check_count, wrong
 from wieldy.grammar.compiled import Grammar, compiled
 from wieldy.grammar.naming import renamed
 from wieldy.grammar.reading import composing
@@ -50,6 +51,8 @@ def repeated(part: Part, *, at_least: int = 0, at_most: int | None = None, betwe
     Raises:
         GrammarError: The counts contradict each other, or a part cannot be put together with others.
     """
+    check_count("at_least", at_least, least=None)
+    check_count("at_most", at_most, least=None, or_none=True)
     if at_least < 0 or (at_most is not None and at_most < at_least):
         raise GrammarError(f"Expected counts in order, found at least {at_least} and at most {at_most}.")
 
@@ -75,6 +78,8 @@ def _compiled(parts: Sequence[Part], shape_of: Callable[[Sequence[Shape], Mappin
     tokens: dict[str, int] = {}
     shapes: list[Shape] = []
     for part in parts:
+        if not isinstance(part, str | Grammar):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong("constraints and texts as parts", part)
         rules = Rules(start=Exact(part)) if isinstance(part, str) else part.rules
         if rules is None:
             raise GrammarError("A grammar in the engine's own dialect cannot be put together with others.")

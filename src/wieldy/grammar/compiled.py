@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject, canonical_json
+from wieldy.grammar.arguments import check_text
 from wieldy.grammar.enforcement import Enforcement
 from wieldy.grammar.engine import llguidance
 from wieldy.grammar.lowering import Lowered, lowered, taken_by
@@ -58,6 +59,7 @@ class Grammar:
         Raises:
             GrammarError: The grammar came in the engine's own dialect, or the engine refuses the whole.
         """
+        check_text("what follows", text)
         if not text:
             return self
         if self.rules is None:

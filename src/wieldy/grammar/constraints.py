@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject, canonical_json
+from wieldy.grammar.arguments import check_count, check_schema, check_text, shown, special_ids, wrong
 from wieldy.grammar.compiled import Grammar, compiled, compiled_text
 from wieldy.grammar.lowering import bounded
 from wieldy.grammar.naming import tokens_in
@@ -20,15 +21,23 @@ MAX_ARRAY_ITEMS = 20
 """Bounds for what a schema leaves unbounded: a small model that meets no end writes on until its budget is gone."""
 
 
-def choice(options: Sequence[str]) -> Grammar:
+def choice(options: Iterable[str]) -> Grammar:
     """Exactly one of the options, letter for letter.
 
     Raises:
         GrammarError: There is no option, or one is empty.
+        UsageError: The options are no texts.
     """
-    if not options or not all(options):
-        raise GrammarError(f"A choice needs at least one option and no empty one, found {list(options)!r}.")
-    return compiled(Rules(start=OneOf(tuple(map(Exact, dict.fromkeys(options))))))
+    if isinstance(options, str | bytes) or not isinstance(options, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong("the options of a choice, each a text", options)
+    found = list(options)
+    for option in found:
+        check_text("each option of a choice", option)
+    if not found or not all(found):
+        raise GrammarError(
+            f"A choice needs at least one option and no empty one, found {len(found)} with {found.count('')} empty."
+        )
+    return compiled(Rules(start=OneOf(tuple(map(Exact, dict.fromkeys(found))))))
 
 
 def json_schema(
@@ -48,7 +57,12 @@ def json_schema(
         GrammarError: The engine refuses the schema.
         UsageError: The type is none that JSON can carry.
     """
+    check_count("max_characters", max_characters)
+    check_count("max_items", max_items)
+    if isinstance(schema, str | bytes | int | float):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong("a JSON Schema or a type", schema)
     document = schema if isinstance(schema, dict) else _schema_of(schema)
+    check_schema(document)
     try:
         source = compiled(Rules(start=Json(document, one_line=True)))
         # After lowering, so that no bound stands where it would be turned round, as in `not` or `oneOf`.
@@ -71,6 +85,8 @@ def regex(pattern: str | re.Pattern[str]) -> Grammar:
     """
     if isinstance(pattern, str):
         return compiled(Rules(start=whole(pattern)))
+    if not isinstance(pattern, re.Pattern):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong("a regular expression as text or compiled", pattern)
     if not isinstance(pattern.pattern, str) or pattern.flags & re.VERBOSE:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise GrammarError("Expected a regular expression over text, without re.VERBOSE.")
     shape = whole(
@@ -97,14 +113,15 @@ def grammar(
     Raises:
         GrammarError: It is no such grammar, or the engine refuses it.
     """
+    check_text("the grammar", text)
     found = notation or ("ebnf" if "::=" in text else "lark")
     if found == "lark":
         return lark(text, special_tokens=special_tokens)
     if found not in ("ebnf", "gbnf"):
-        raise GrammarError(f'Expected the notation "ebnf", "gbnf" or "lark", found {notation!r}.')
+        raise GrammarError(f'Expected the notation "ebnf", "gbnf" or "lark", found {shown(notation)}.')
     from wieldy.grammar.reading import ebnf  # noqa: PLC0415  few programs write grammars out
 
-    rules, tokens = ebnf.read(text), dict(special_tokens or {})
+    rules, tokens = ebnf.read(text), special_ids(special_tokens)
     for name in sorted(tokens_in(rules) - tokens.keys()):
         raise GrammarError(f"The grammar names {name}: say in `special_tokens` which token of the vocabulary that is.")
     return compiled(rules, special_tokens=tokens)
@@ -125,7 +142,8 @@ def lark(text: str, *, special_tokens: Mapping[str, int] | None = None) -> Gramm
     """
     from wieldy.grammar.reading.lark import read, with_ids  # noqa: PLC0415  few programs write grammars out
 
-    tokens = dict(special_tokens or {})
+    check_text("the grammar", text)
+    tokens = special_ids(special_tokens)
     found = replace(compiled_text(with_ids(text, tokens)), special_tokens=tokens)
     try:
         return replace(found, rules=read(text))

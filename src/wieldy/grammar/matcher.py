@@ -18,6 +18,7 @@ from typing import Any
 from typing_extensions import Buffer
 
 from wieldy.core.errors import GrammarError, UsageError
+from wieldy.grammar.arguments import check_count, check_text, token_id, token_ids, wrong
 from wieldy.grammar.compiled import Grammar
 from wieldy.grammar.engine import llguidance
 from wieldy.grammar.numerals import Readable
@@ -36,6 +37,7 @@ class TokenMask:
 
     def allows(self, token: int) -> bool:
         """Whether the token may come next; one that the vocabulary has not may never."""
+        token = token_id(token)
         return 0 <= token < len(self.bits) * 8 and bool(self.bits[token >> 3] >> (token & 7) & 1)
 
     @property
@@ -51,6 +53,7 @@ class Matcher:
     """
 
     def __init__(self, grammar: Grammar, tokenizer: Tokenizer) -> None:
+        check_pair(grammar, tokenizer)
         self._tokenizer = tokenizer
         self._start = tokenizer.started(grammar.lark)
         self._plain: Any = self._start.copy()
@@ -85,7 +88,7 @@ class Matcher:
         Raises:
             UsageError: The row cannot be written to as a whole.
         """
-        view, width = memoryview(row), self._tokenizer.mask_bytes
+        view, width = _view(row), self._tokenizer.mask_bytes
         size = view.nbytes
         if size == width and view.c_contiguous and not view.readonly:
             self._fill(view)  # as nearly always; whatever is done here is done for every token
@@ -120,7 +123,7 @@ class Matcher:
         Raises:
             GrammarError: The engine gave up, because the grammar is more than its limits allow.
         """
-        taken = 0
+        tokens, taken = token_ids(tokens), 0
         if not self._ends:
             known = tokens[: self._known(tokens)]
             taken = int(self._engine.validate_tokens(known))
@@ -141,10 +144,12 @@ class Matcher:
             UsageError: There are fewer rows than matchers, or the vocabularies differ.
             GrammarError: The engine gave up on one of the grammars.
         """
+        if not isinstance(matchers, Sequence) or not all(isinstance(matcher, Matcher) for matcher in matchers):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong("a list of matchers", matchers)
         if not matchers:
             return
         tokenizer, width = matchers[0]._tokenizer, matchers[0]._tokenizer.mask_bytes
-        view = memoryview(out)
+        view = _view(out)
         if view.ndim != 2 or view.shape is None or view.shape[0] < len(matchers):
             raise UsageError(f"Expected a row for each of {len(matchers)} matchers, found the shape {view.shape}.")
         if any(matcher._tokenizer is not tokenizer for matcher in matchers):
@@ -176,6 +181,7 @@ class Matcher:
         Raises:
             GrammarError: The engine gave up, because the grammar is more than its limits allow.
         """
+        token = token_id(token)
         if not self._ends and 0 <= token < self._tokenizer.complete_token and self._engine.try_consume_tokens([token]):
             return True
         return self.accept_tokens([token]) == 1
@@ -186,10 +192,10 @@ class Matcher:
         Raises:
             GrammarError: The engine gave up, because the grammar is more than its limits allow.
         """
-        taken = 0
+        tokens, taken = token_ids(tokens), 0
         if not self._ends:
             known = tokens[: self._known(tokens)]
-            taken = int(self._engine.try_consume_tokens(list(known)))
+            taken = int(self._engine.try_consume_tokens(known))
             if taken == len(tokens):
                 return taken
             self._check(is_refused=taken < len(known))
@@ -205,6 +211,7 @@ class Matcher:
         Raises:
             GrammarError: The engine gave up, because the grammar is more than its limits allow.
         """
+        check_text("what is written", text)
         tokens = self._tokenizer.tokenize(text.encode("utf-8", "surrogatepass"))
         if tokens is None:
             return False
@@ -219,6 +226,7 @@ class Matcher:
         Raises:
             GrammarError: So many were not taken.
         """
+        check_count("the number of tokens to go back", count)
         ends = min(count, self._ends)
         if count > ends and not self._engine.rollback(count - ends):
             raise GrammarError(f"Cannot go back {count} tokens: {_first_line(self._engine.get_error())}")
@@ -279,8 +287,23 @@ def _executor() -> Any:
     return llguidance().LLExecutor()
 
 
+def check_pair(grammar: object, tokenizer: object) -> None:
+    """Raises UsageError unless these are a constraint and a vocabulary."""
+    if not isinstance(grammar, Grammar):
+        raise wrong("a constraint, such as `regex` makes", grammar)
+    if not isinstance(tokenizer, Tokenizer):
+        raise wrong("a Tokenizer", tokenizer)
+
+
+def _view(row: Buffer) -> memoryview:
+    try:
+        return memoryview(row)
+    except TypeError:
+        raise wrong("a row of whole 32-bit words that can be written to", row) from None
+
+
 def _words(row: Buffer) -> memoryview:
-    view = memoryview(row)
+    view = _view(row)
     if view.readonly or not view.c_contiguous or view.nbytes % 4:
         raise UsageError("Expected a row of whole 32-bit words, one behind the other, that can be written to.")
     return view.cast("B")

@@ -7,12 +7,13 @@ Law: whatever `tokenize` gives spells the text and has no special token in it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
 from wieldy.core.errors import GrammarError
+from wieldy.grammar.arguments import check_text, shown, special_ids, token_ids, wrong
 from wieldy.grammar.engine import Start, llguidance
 from wieldy.grammar.vocabularies import TokenNames, gguf_ends, gguf_tokens, ids_of, json_vocabulary
 
@@ -48,8 +49,10 @@ class Tokenizer:
         tokenize: Callable[[bytes], Sequence[int]] | None = None,
         engine: Any = None,
     ) -> None:
-        self.tokens = tuple(tokens)
-        named = dict(special_tokens or {})
+        self.tokens = _bytes_of(tokens)
+        if tokenize is not None and not callable(tokenize):
+            raise wrong("a function that cuts bytes into tokens", tokenize)
+        named = special_ids(special_tokens)
         self.end_tokens = ids_of(end_token, named, len(self.tokens))
         if not self.end_tokens:
             raise GrammarError("A vocabulary needs a token that ends an answer: name it in `end_token`.")
@@ -89,6 +92,8 @@ class Tokenizer:
         Raises:
             GrammarError: There is no vocabulary, or one of a kind that is not known.
         """
+        if not isinstance(metadata, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong("the metadata of a GGUF file by their keys", metadata)
         tokens, special = gguf_tokens(metadata)
         ends = gguf_ends(metadata) if end_token is None else end_token
         return cls(tokens, end_token=ends, special_tokens=special, tokenize=tokenize)
@@ -107,6 +112,7 @@ class Tokenizer:
 
         Cost: about a second for 150,000 tokens.
         """
+        check_text("the content of a tokenizer.json", text)
         found = json_vocabulary(text, end_token)
         try:
             engine: Any = llguidance().LLTokenizer(found.text, eos_token=found.size)
@@ -132,7 +138,7 @@ class Tokenizer:
         """
         backend = getattr(tokenizer, "backend_tokenizer", None)
         if backend is None:
-            raise GrammarError(f"Expected a fast tokenizer, which has a `backend_tokenizer`, found {tokenizer!r:.80}.")
+            raise GrammarError(f"Expected a fast tokenizer, which has a `backend_tokenizer`, found {shown(tokenizer)}.")
         own = tokenizer.eos_token_id
         return cls.of_json(backend.to_str(), end_token=([] if own is None else own) if end_token is None else end_token)
 
@@ -156,6 +162,8 @@ class Tokenizer:
 
     def tokenize(self, text: bytes) -> list[int] | None:
         """Tokens that spell the text, as the model cuts it where that is known; None if none do."""
+        if not isinstance(text, bytes):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong("a text as bytes", text)
         for cut in (self.engine.tokenize_bytes, self._longest_first):
             tokens: list[int] = cut(text)
             if self.spells(tokens, text):
@@ -164,6 +172,9 @@ class Tokenizer:
 
     def spells(self, tokens: Sequence[int], text: bytes) -> bool:
         """Whether these tokens are the text, letter for letter: none of them is special."""
+        tokens = token_ids(tokens)
+        if not all(0 <= token < len(self.tokens) for token in tokens):
+            return False
         return b"".join(self.tokens[token] for token in tokens) == text and self.special_ids.isdisjoint(tokens)
 
     def _longest_first(self, text: bytes) -> list[int]:
@@ -176,6 +187,14 @@ class Tokenizer:
     def forget_starts(self) -> None:
         """Grammars are compiled again: one of those that were has given up, and all of its copies with it."""
         self._starts.cache_clear()
+
+
+def _bytes_of(tokens: Sequence[bytes]) -> tuple[bytes, ...]:
+    is_several = isinstance(tokens, Iterable) and not isinstance(tokens, str | bytes)  # pyright: ignore[reportUnnecessaryIsInstance]
+    found = tuple(tokens) if is_several else ()
+    if not found or not all(isinstance(token, bytes) for token in found):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong("the bytes of every token, of at least one", tokens)
+    return found
 
 
 def _engine_of(

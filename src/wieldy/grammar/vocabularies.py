@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from wieldy.core.errors import GrammarError
+from wieldy.grammar.arguments import shown, wrong
 
 TokenNames: TypeAlias = int | str | Iterable[int | str]
 """Tokens by their ids or by their texts."""
@@ -35,11 +36,15 @@ def ids_of(wanted: TokenNames, named: Mapping[str, int], size: int) -> tuple[int
     Raises:
         GrammarError: One of them is not in the vocabulary.
     """
-    several = (wanted,) if isinstance(wanted, int | str) else tuple(wanted)
+    is_one = isinstance(wanted, int | str) or not isinstance(wanted, Iterable)  # pyright: ignore[reportUnnecessaryIsInstance]
+    several = cast("tuple[int | str, ...]", (wanted,) if is_one else tuple(cast("Iterable[int | str]", wanted)))
+    for token in several:
+        if not isinstance(token, int | str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong("tokens by their ids or by their texts", token)
     ids = [named.get(token, -1) if isinstance(token, str) else token for token in several]
     for token, found in zip(several, ids, strict=True):
         if not 0 <= found < size:
-            raise GrammarError(f"The token {token!r} is not among the {size} tokens of the vocabulary.")
+            raise GrammarError(f"The token {shown(token)} is not among the {size} tokens of the vocabulary.")
     return tuple(dict.fromkeys(ids))
 
 
@@ -57,7 +62,7 @@ def gguf_tokens(metadata: Mapping[str, Any]) -> tuple[tuple[bytes, ...], dict[st
         raise GrammarError("The metadata describe no vocabulary: `tokenizer.ggml.tokens` is not there.")
     model = str(metadata.get("tokenizer.ggml.model"))
     if model not in _SPELLINGS:
-        raise GrammarError(f"Expected a vocabulary of the kind {' or '.join(_SPELLINGS)}, found {model!r}.")
+        raise GrammarError(f"Expected a vocabulary of the kind {' or '.join(_SPELLINGS)}, found {shown(model)}.")
     found: Any = metadata.get("tokenizer.ggml.token_type")
     kinds = list(cast("Sequence[object]", found)) if isinstance(found, Sequence) else []
     pairs = [
@@ -65,7 +70,9 @@ def gguf_tokens(metadata: Mapping[str, Any]) -> tuple[tuple[bytes, ...], dict[st
         for index, text in enumerate(cast("Sequence[object]", texts))
     ]
     spelled = _SPELLINGS[model]
-    tokens = tuple(spelled(text) if kind in (_NORMAL, _BYTE) else text.encode() for text, kind in pairs)
+    tokens = tuple(
+        spelled(text) if kind in (_NORMAL, _BYTE) else text.encode("utf-8", "surrogatepass") for text, kind in pairs
+    )
     special = {
         text: index
         for index, (text, kind) in enumerate(pairs)
@@ -94,12 +101,12 @@ def _of_letters(text: str) -> bytes:
     try:
         return bytes(_BYTE_OF[letter] for letter in text)
     except KeyError:
-        return text.encode()
+        return text.encode("utf-8", "surrogatepass")
 
 
 def _of_pieces(text: str) -> bytes:
     byte = _BYTE_TOKEN.fullmatch(text)
-    return bytes([int(byte[1], 16)]) if byte else text.replace("▁", " ").encode()
+    return bytes([int(byte[1], 16)]) if byte else text.replace("▁", " ").encode("utf-8", "surrogatepass")
 
 
 _SPELLINGS: Mapping[str, Callable[[str], bytes]] = {"gpt2": _of_letters, "llama": _of_pieces, "gemma4": _of_pieces}
@@ -149,7 +156,9 @@ def json_vocabulary(text: str, special: TokenNames) -> JsonVocabulary:
         named = texts | {str(token["content"]): number for number, token in added.items()}
         size = 1 + max(named.values())
     except (msgspec.DecodeError, msgspec.ValidationError, KeyError, TypeError, ValueError) as error:
-        raise GrammarError(f"Expected the text of a tokenizer.json, found something else ({error!r}).") from None
+        raise GrammarError(
+            f"Expected the text of a tokenizer.json, found something else ({shown(str(error))})."
+        ) from None
     wanted = frozenset(ids_of(special, named, size))
     found = {
         name: number

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from wieldy.core.errors import BudgetError, GrammarError
+from wieldy.grammar.arguments import check_count, token_id, wrong
 from wieldy.grammar.budget.cutting import cutter_of
 from wieldy.grammar.budget.margins import margin
 from wieldy.grammar.budget.network import network_of
@@ -18,7 +19,7 @@ from wieldy.grammar.budget.repeating import LOOKED_AT_BYTES, repeated_bytes
 from wieldy.grammar.budget.searching import Completions
 from wieldy.grammar.budget.tracker import Standing
 from wieldy.grammar.compiled import Grammar
-from wieldy.grammar.matcher import Matcher, TokenMask
+from wieldy.grammar.matcher import Matcher, TokenMask, check_pair
 from wieldy.grammar.tokenizer import Tokenizer
 
 MAX_REPEATED_BYTES = 400
@@ -94,6 +95,11 @@ class Guard:
         end_token_counts: bool = False,
         max_repeated_bytes: int | None = MAX_REPEATED_BYTES,
     ) -> None:
+        check_pair(grammar, tokenizer)
+        if not isinstance(end_token_counts, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong("True or False for end_token_counts", end_token_counts)
+        check_count("max_tokens", max_tokens)
+        check_count("max_repeated_bytes", max_repeated_bytes, or_none=True)
         self._tokenizer = tokenizer
         self._network = network_of(grammar)
         self._matcher = Matcher(grammar, tokenizer)
@@ -172,6 +178,7 @@ class Guard:
         Ask in the order in which the model would have the tokens: one that is taken although a likelier one was refused
         counts as the budget's decision.
         """
+        token = token_id(token)
         is_allowed = self._after(token) is not None
         self._note(token, is_allowed=is_allowed)
         return is_allowed
@@ -180,6 +187,7 @@ class Guard:
 
     def accept_token(self, token: int) -> bool:
         """Whether the token was allowed; then it has been taken, otherwise nothing has changed."""
+        token = token_id(token)
         step = self._after(token)
         if step is None or not self._matcher.accept_token(token):
             self._note(token, is_allowed=False)
@@ -200,6 +208,8 @@ class Guard:
         Args:
             candidates: Tokens in the order in which the model would have them.
         """
+        if not isinstance(candidates, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise wrong("tokens by their ids", candidates)
         for token in candidates:
             if self.accept_token(token):
                 return token
@@ -210,9 +220,16 @@ class Guard:
         return token
 
     def rollback(self, count: int) -> None:
-        """The last `count` tokens are as if they had never been taken."""
+        """The last `count` tokens are as if they had never been taken.
+
+        Raises:
+            GrammarError: So many were not taken.
+        """
+        check_count("the number of tokens to go back", count)
         if not count:
             return
+        if count >= len(self._steps):
+            raise GrammarError(f"Cannot go back {count} tokens: {len(self._steps) - 1} were taken.")
         self._matcher.rollback(count)
         del self._steps[len(self._steps) - count :]
         del self._text[self._steps[-1].size_bytes :]

@@ -13,6 +13,7 @@ import jsonschema_rs
 
 from wieldy.core.errors import GrammarError, UsageError
 from wieldy.core.json import JsonObject, JsonValue, canonical_json
+from wieldy.grammar.arguments import check_count, check_schema, wrong
 from wieldy.grammar.budget.network import network_of
 from wieldy.grammar.check.masked import masked_part
 from wieldy.grammar.check.report import ConstraintReport
@@ -42,7 +43,13 @@ def check_constraint(schema: JsonObject, tokenizer: Tokenizer, *, walks: int = 1
 
     Raises:
         GrammarError: The engine is not installed.
+        UsageError: The schema is none.
     """
+    check_schema(schema)
+    if not isinstance(tokenizer, Tokenizer):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong("a Tokenizer", tokenizer)
+    check_count("walks", walks)
+    check_count("seed", seed)
     enforcement = lowered(schema).enforcement
     try:
         grammar = compiled(Rules(start=Json(schema)))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from wieldy.core.errors import GrammarError
+from wieldy.grammar.arguments import shown
 from wieldy.grammar.naming import names_in, parts, renamed, with_parts
 from wieldy.grammar.reading.composing import in_order, one_of, repeated
 from wieldy.grammar.reading.linear import without_linear_recursion
@@ -56,6 +57,8 @@ class Leaf:
 Symbol: TypeAlias = Word | Count | Leaf
 _NAMES: tuple[Kind, ...] = ("rule", "name")
 _CLOSING = {"(": ")", "[": "]"}
+_MAX_NAMED = 20
+"""Rules that are named in an error."""
 
 
 def rules_of(symbols: Iterable[Symbol], starts: Sequence[str]) -> Rules:
@@ -99,7 +102,7 @@ class _Reader:
                 case Word(kind="rule", text=name) if name not in found:
                     found[name] = self._alternatives()
                 case Word(kind="rule", text=name, line=line):
-                    raise GrammarError(f"In line {line} of the grammar, the rule {name!r} is defined again.")
+                    raise GrammarError(f"In line {line} of the grammar, the rule {shown(name)} is defined again.")
                 case symbol:
                     raise self._error("the beginning of a rule", symbol)
         return found
@@ -163,16 +166,19 @@ class _Reader:
     def _error(self, expected: str, found: Symbol | None) -> GrammarError:
         if found is None:
             return GrammarError(f"Expected {expected}, found the end of the grammar.")
-        shown = repr(found.text) if isinstance(found, Word) else "a count" if isinstance(found, Count) else "a text"
-        return GrammarError(f"In line {found.line} of the grammar, expected {expected}, found {shown}.")
+        said = shown(found.text) if isinstance(found, Word) else "a count" if isinstance(found, Count) else "a text"
+        return GrammarError(f"In line {found.line} of the grammar, expected {expected}, found {said}.")
 
 
 def _check(found: Mapping[str, Shape], start: str) -> None:
     for shape in found.values():
         for name in sorted(names_in(shape) - found.keys()):
-            raise GrammarError(f"The grammar refers to {name!r}, but only {', '.join(found)} have a rule.")
+            known = ", ".join(map(shown, list(found)[:_MAX_NAMED])) + ", ..." * (len(found) > _MAX_NAMED)
+            raise GrammarError(f"The grammar refers to {shown(name)}, but only these have a rule: {known}.")
     if start not in _ending(found):
-        raise GrammarError(f"The grammar's rule {start!r} never ends: whatever is chosen, a rule leads back to itself.")
+        raise GrammarError(
+            f"The grammar's rule {shown(start)} never ends: whatever is chosen, a rule leads back to itself."
+        )
 
 
 def _ending(found: Mapping[str, Shape]) -> set[str]:
