@@ -23,6 +23,7 @@ from wieldy.sandbox.outcome import (
     Status,
     Tier,
 )
+from wieldy.sandbox.probe import probe
 from wieldy.sandbox.session import Session
 from wieldy.sandbox.supervisor import Answer, Handler
 from wieldy.sandbox.tiers import TierName
@@ -44,4 +45,5 @@ __all__ = [
     "Tier",
     "TierName",
     "open",
+    "probe",
 ]

@@ -84,7 +84,7 @@ class Session:
             seed: Chance follows from it; None is real chance.
             clock: The code's time, in seconds since 1970 or as a time with its zone; it stands there and moves with the
                 times that replies carry. None is the real clock.
-            fresh: Whether to forget the variables and files of earlier runs.
+            fresh: Whether to forget the variables and files of earlier runs, and one that is paused.
 
         Raises:
             UsageError: Another run is under way or paused, or the arguments cannot be sent.
@@ -100,8 +100,9 @@ class Session:
         }
         _check_sendable(start)
         with self._occupied():
-            if self._paused is not None:
-                raise UsageError("a run is paused here: `resume` it, or `close` the session")
+            if self._paused is not None and not fresh:
+                raise UsageError("a run is paused here: `resume` it, `close` the session, or begin with fresh=True")
+            self._paused = None
             worker = await self._worker_for(fresh=fresh)
             self._write_inputs(files or {})
             return await self._supervised(Supervision(worker, self._limits, call), *frames, start)

@@ -75,17 +75,18 @@ class SandboxProcesses:
             StartError: A step was refused, or took too long.
         """
         with anyio.move_on_after(_START_S):
-            await self._begin(settings)
+            try:
+                await self._begin(settings)
+            except SandboxError:
+                status = await anyio.to_thread.run_sync(self._process.wait, abandon_on_cancel=True)
+                raise StartError(f"the interpreter ended before it was ready, with exit status {status}") from None
             return
         raise StartError(f"the interpreter was not ready within {_START_S:.0f} s")
 
     async def _begin(self, settings: Settings) -> None:
         self._send(asdict(settings))
         while True:
-            try:
-                message, descriptors = await self._receive()
-            except SandboxError:
-                raise StartError(f"the interpreter ended: exit status {self._process.wait()}") from None
+            message, descriptors = await self._receive()
             if message["op"] == "failed":
                 raise StartError(str(message["reason"]))
             if message["op"] == "ready":

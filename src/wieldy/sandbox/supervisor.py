@@ -61,8 +61,8 @@ class Supervision:
         self._handler = handler or self._handler
         self._turn = anyio.CancelScope()
         self._worker.send(*frames)
-        self._worker.go_on()
         self._stopwatch.go_on()
+        self._worker.go_on()
         async with anyio.create_task_group() as handlers:
             with self._turn:
                 handlers.start_soon(self._watch)

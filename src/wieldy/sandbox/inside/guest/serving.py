@@ -67,10 +67,13 @@ class Guest:
         before = seen(self._scratch) if self._scratch else {}
         try:
             end = self._evaluated(frame, calls)
+        except BaseException as error:  # the code's own, whatever it is
+            end = _failed(error)
+        try:
             calls.finish()
             self._send_artifacts(before)
-        except BaseException as error:  # the code's own, whatever it is
-            end = {"op": "error", **failure_of(error), "exhausted": isinstance(error, MemoryError)}
+        except BaseException as error:  # drawing a figure, or reading a file, is the code's too
+            end = _failed(error) if end["op"] == "done" else end
         self._flush()
         return end
 
@@ -104,6 +107,10 @@ class Guest:
                 cast("Any", stream).flush()
             except BaseException:  # the code may have put anything there
                 continue
+
+
+def _failed(error: BaseException) -> dict[str, Any]:
+    return {"op": "error", **failure_of(error), "exhausted": isinstance(error, MemoryError)}
 
 
 def _done(value: Any) -> dict[str, Any]:
