@@ -311,8 +311,24 @@ async def test_arguments_nested_beyond_reason_are_refused(depth: int) -> None:
 
 
 async def test_text_that_no_encoding_has_is_replaced_and_the_run_goes_on() -> None:
-    result, _ = await finish([[call("echo", '{"word": "\\ud800!"}')], [text("\ud83d")]], [echo])
-    assert [message.text for message in result.messages] == ["Go", "", "\ufffd!", "\ufffd"]
+    result, _ = await finish([[call("echo", {"word": "!"})], [text("\ud83d")]], [echo])
+    assert [message.text for message in result.messages] == ["Go", "", "!", "\ufffd"]
+
+
+@pytest.mark.parametrize("arguments", ['{"word": "\\ud800!"}', '{"word": "\ud800!"}', '{"word": "a", "word": "b"}'])
+async def test_a_call_of_which_something_would_be_lost_is_not_run_and_the_run_goes_on(arguments: str) -> None:
+    said: list[str] = []
+
+    @tool(effect="read")
+    def say(word: str) -> str:
+        """Says a word."""
+        said.append(word)
+        return word
+
+    result, watched = await finish([[call("say", arguments)], [text("Well.")]], [say])
+    assert (said, result.text) == ([], "Well.")
+    assert [(refused.is_error, refused.layer) for refused in watched.results] == [(True, "model")]
+    assert "could not be read" in watched.results[0].content
 
 
 async def test_a_tool_that_changes_what_it_is_given_does_not_change_the_history() -> None:
