@@ -9,6 +9,7 @@ import pytest
 from wieldy.core.errors import GrammarError
 from wieldy.grammar import Grammar, Matcher, Tokenizer, check_constraint, json_schema
 from wieldy.grammar.budget import Guard
+from wieldy.grammar.lowering import lowered
 
 BYTES = Tokenizer.of_bytes()
 LETTERS = "abcdefghijklmnopqrstuvwxy"
@@ -43,6 +44,18 @@ def doubled(count: int) -> dict[str, Any]:
             {"type": "string", "allOf": [{"pattern": f"{one}.*{one}"} for one in LETTERS]},
             [f"#/allOf/{index} pattern" for index in range(4, 25)],
         ),
+        (
+            {"type": "object", "patternProperties": {f"{one}.*{one}": True for one in LETTERS}, "required": ["abba"]},
+            ["# patternProperties"],
+        ),
+        (
+            {"allOf": [{"patternProperties": {f"{one}.*{one}": {"minLength": 1}}} for one in LETTERS]},
+            [
+                f"#/allOf/{index}{rest}"
+                for index, one in enumerate(LETTERS)
+                for rest in (" patternProperties", f"/patternProperties/{one}.*{one} minLength")
+            ],
+        ),
         ({"type": "string", "pattern": "^" + "".join(f"(?=.*{one})" for one in LETTERS)}, ["# pattern"]),
     ],
 )
@@ -52,6 +65,24 @@ def test_what_would_cost_too_much_is_left_to_the_validator(schema: dict[str, Any
     assert left(grammar) == unenforced
     assert Guard(grammar, BYTES, max_tokens=500).witness
     assert Matcher(grammar, BYTES).fill_mask().allowed
+
+
+@pytest.mark.parametrize(
+    "both",
+    [
+        lambda part: {"anyOf": [part, {"allOf": [part]}]},
+        lambda part: {"anyOf": [part, part]},
+        lambda part: {"allOf": [part, {"allOf": [part]}]},
+        lambda part: {"if": part, "then": part, "else": part},
+        lambda part: {"not": {"anyOf": [part, part]}},
+        lambda part: {"type": "object", "properties": {"a": part, "b": {"allOf": [part, {"required": ["a"]}]}}},
+    ],
+)
+def test_what_is_referred_to_twice_and_again_twice_is_not_gone_through_each_time(both: Any) -> None:
+    levels = {f"level{index}": both({"$ref": f"#/$defs/level{index + 1}"}) for index in range(40)}
+    report = lowered({"$ref": "#/$defs/level0", "$defs": {**levels, "level40": {"type": ["null", "object"]}}})
+
+    assert not report.refused
 
 
 def test_a_way_to_texts_that_are_too_long_is_refused_and_the_others_are_not() -> None:
@@ -71,6 +102,7 @@ def test_a_way_to_texts_that_are_too_long_is_refused_and_the_others_are_not() ->
         ({"type": "array", "minItems": 1_000_000}, "3,000,000"),
         ({"type": "array", "minItems": 1_000, "items": {"type": "object", "required": ["a", "b"]}}, "18,000"),
         ({"type": "string", "minLength": 1_000_000}, "1,000,002"),
+        ({"type": "string", "minLength": 1_000_000, "pattern": "^a*$"}, "1,000,002"),
         (doubled(30), "8,589,934,588"),
         (doubled(60), "1,099,511,627,775"),
     ],

@@ -16,7 +16,7 @@ from wieldy.core.json import JsonObject, JsonValue, canonical_json
 from wieldy.grammar.budget.leaves import EMPTY, Literal, character
 from wieldy.grammar.budget.meeting import Meeting
 from wieldy.grammar.budget.numbers import Bounds, number
-from wieldy.grammar.budget.parts import IMPOSSIBLE, Call, Chain, Choice, FreeText, Part, Repetition, Rule
+from wieldy.grammar.budget.parts import IMPOSSIBLE, MAX_BYTES, Call, Chain, Choice, FreeText, Part, Repetition, Rule
 from wieldy.grammar.budget.states import States
 from wieldy.grammar.budget.texts import Texts, repetition
 from wieldy.grammar.lowering import lowered
@@ -133,6 +133,8 @@ class _Document:
             self._texts.part(searched(pattern)) for part in schemas if isinstance(pattern := part.get("pattern"), str)
         ]
         least, most = _count(schema, "minLength") or 0, _count(schema, "maxLength")
+        if least > MAX_BYTES:
+            conditions.clear()  # no completion is made of it, so that its length is all that matters
         if least or most is not None or not conditions:
             any_text = self._texts.any_text()
             assert isinstance(any_text, Repetition)

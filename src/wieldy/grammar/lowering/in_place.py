@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 Ways: TypeAlias = Sequence[Way] | None
 META_SCHEMAS: tuple[str, ...] = ("http://json-schema.org/draft-", "https://json-schema.org/draft/")
+_MAX_LISTED = 5_000
+"""Alternatives that are listed, where nothing else is asked of the value."""
 _MAX_BRANCHES = 40
 """Up to so many branches of a `oneOf` are compared with one another."""
 
@@ -51,8 +53,11 @@ def _all_of(meaning: Meaning, place: Location, schema: JsonObject, keyword: str)
 
 
 def _any_of(meaning: Meaning, place: Location, schema: JsonObject, keyword: str) -> Ways:
-    branches = _branches(meaning, place, schema, keyword)
+    branches = list(dict.fromkeys(_branches(meaning, place, schema, keyword)))
     found = [way for goal in branches for way in meaning.ways(goal)]
+    if len(found) > _MAX_LISTED:
+        meaning.leave((place, keyword), f"it comes to more than {_MAX_LISTED:,} alternatives")
+        return None
     if meaning.counts_seen:
         # What several branches have looked at counts together.
         pairs = [(one, two) for index, one in enumerate(branches) for two in branches[index + 1 :]]

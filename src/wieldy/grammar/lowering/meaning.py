@@ -26,6 +26,8 @@ _MAX_PAIRS = 1_000
 _MAX_ALL_PAIRS = 20_000
 _FEW_PAIRS = 4
 """In one document; what is met beyond that is only put together where it is nearly no choice."""
+_MAX_OPPOSITES = 10_000
+"""Times that what a subschema forbids is worked out, in one document."""
 _MAX_REFERENCES = 50
 _MAX_COUNTED = 3
 """Branches of an `anyOf` that may have looked at members together, where `unevaluated...` asks who has."""
@@ -71,6 +73,7 @@ class Meaning:
         self.counts_seen = False
         self._peeks = 0
         self._pairs = 0
+        self._opposites = 0
         self._without = dict.fromkeys(without, "the engine does not take it")
         for place, keyword in tuple(self._without):
             if keyword == "patternProperties":
@@ -248,6 +251,9 @@ class Meaning:
         return (ANY_WAY,)
 
     def _against(self, place: Location, because: Origin) -> Sequence[Way] | None:
+        self._opposites += 1
+        if self._opposites > _MAX_OPPOSITES:
+            return None
         with self._opened((place, False)):
             found = against(self, place, self._schema(place), because)
         return found if found is None or len(found) <= MAX_WAYS else None

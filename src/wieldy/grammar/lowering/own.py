@@ -14,6 +14,7 @@ from wieldy.grammar.lowering.formats import CHECKED, FORMATS
 from wieldy.grammar.lowering.languages import ANYTHING, Language, both, contains, either, is_empty, literal, other
 from wieldy.grammar.lowering.records import (
     ALWAYS,
+    MAX_OVERLAPS,
     Arrays,
     Goal,
     Numbers,
@@ -185,7 +186,7 @@ def _regions(meaning: Meaning, place: Location, patterns: JsonObject) -> tuple[R
     """The names that match the patterns, cut where patterns overlap."""
     origin = (place, "patternProperties")
     found: list[Region] = []
-    for pattern, part in patterns.items():
+    for count, (pattern, part) in enumerate(patterns.items()):
         goal = meaning.goal((*place, "patternProperties", pattern), part)
         try:
             names = language_of(pattern)
@@ -203,6 +204,8 @@ def _regions(meaning: Meaning, place: Location, patterns: JsonObject) -> tuple[R
             ]
             names = both(names, other(region.names))
         found = [region for region in (*cut, Region(names, goal, origin)) if is_empty(region.names) is not True]
+        if len(found) > count + MAX_OVERLAPS:
+            return _unread_regions(meaning, origin, "its patterns overlap in too many ways")
     return tuple(found)
 
 

@@ -108,6 +108,8 @@ class ObjectWriter:
 
     def _further(self, objects: Objects, named: list[str]) -> JsonObject:
         """The keywords about members that are not named."""
+        if objects.is_coarse:
+            return self._any_names(objects, "patterns overlap in too many ways")
         rest = self._schemas.possible(objects.rest)
         regions = [replace(region, goal=self._schemas.possible(region.goal)) for region in objects.regions]
         if not regions and rest is NEVER:
@@ -126,15 +128,18 @@ class ObjectWriter:
                 continue
             written = "" if names == ANYTHING else pattern(names)
             if written is None:
-                keywords = {"patternProperties", "additionalProperties", "propertyNames", "unevaluatedProperties"}
-                self._leave(objects, keywords, "no regular expression of a reasonable size catches the names")
-                return {"patternProperties": {"": {}}, "additionalProperties": False}
+                return self._any_names(objects, "no regular expression of a reasonable size catches the names")
             patterns[written] = self._schemas.schema(region.goal)
         return (
             {"patternProperties": patterns, "additionalProperties": False}
             if patterns
             else {"additionalProperties": False}
         )
+
+    def _any_names(self, objects: Objects, reason: str) -> JsonObject:
+        keywords = {"patternProperties", "additionalProperties", "propertyNames", "unevaluatedProperties"}
+        self._leave(objects, keywords, reason)
+        return {"patternProperties": {"": {}}, "additionalProperties": False}
 
     def _names(self, region: Region, named: list[str]) -> Language:
         """A region's names but for those of named members; if anything fits them, it matters only whether any are left.

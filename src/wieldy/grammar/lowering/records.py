@@ -184,6 +184,10 @@ class Region:
     origin: Origin
 
 
+MAX_OVERLAPS = 16
+"""So many more groups of names than patterns are told apart where patterns overlap."""
+
+
 @dataclass(frozen=True, slots=True)
 class Objects:
     """Objects of so many members: the named ones, those whose names are in a region, and all others.
@@ -191,6 +195,7 @@ class Objects:
     Attributes:
         regions: No two share a name.
         origins: The keywords that say how many members there are, or which names they have.
+        is_coarse: There would be too many regions; of members that are not named nothing is said.
         seen: The names that a subschema has looked at, for `unevaluatedProperties`; `ANYTHING` for all.
     """
 
@@ -202,6 +207,7 @@ class Objects:
     most: int | None = None
     origins: tuple[Origin, ...] = ()
     seen: Language = field(default_factory=lambda: either(()))
+    is_coarse: bool = False
 
     def member(self, name: str) -> Goal:
         """What must hold for the member of this name."""
@@ -215,15 +221,18 @@ class Objects:
     def met(self, with_: Objects) -> Objects | None:
         """The objects of both; None if it is certain that there are none."""
         names = dict.fromkeys((*self.named, *with_.named))
+        named = {name: together(self.member(name), with_.member(name)) for name in names}
+        is_coarse = self.is_coarse or with_.is_coarse or len(self.regions) * len(with_.regions) > MAX_OVERLAPS
         return Objects(
-            {name: together(self.member(name), with_.member(name)) for name in names},
-            _shared(self, with_),
-            together(self.rest, with_.rest),
+            named,
+            () if is_coarse else _shared(self, with_),
+            ALWAYS if is_coarse else together(self.rest, with_.rest),
             tuple(dict.fromkeys((*self.required, *with_.required))),
             max(self.least, with_.least),
             lesser(self.most, with_.most),
             tuple(dict.fromkeys((*self.origins, *with_.origins))),
             either((self.seen, with_.seen)),
+            is_coarse,
         ).filled
 
     @property
