@@ -94,7 +94,17 @@ from wieldy.core.principals import Principal
 from wieldy.core.record import Record
 
 if TYPE_CHECKING:
-    from wieldy.agent import Actions, Agent, ForcedCalls, OutputSpec, Prompt, Strategy, extract, extract_async
+    from wieldy.agent import (
+        Actions,
+        Agent,
+        CodeRules,
+        ForcedCalls,
+        OutputSpec,
+        Prompt,
+        Strategy,
+        extract,
+        extract_async,
+    )
     from wieldy.run.journal import MemoryJournal, PostgresJournal, SqliteJournal, open_journal, verify
     from wieldy.run.policy import (
         Allow,
@@ -138,6 +148,7 @@ __all__ = [
     "CallState",
     "CallWaiting",
     "ChoiceOutput",
+    "CodeRules",
     "Context",
     "Decision",
     "Deny",
@@ -250,6 +261,7 @@ _LOADED_ON_USE = {
     "wieldy.agent": (
         "Actions",
         "Agent",
+        "CodeRules",
         "ForcedCalls",
         "OutputSpec",
         "Prompt",

@@ -219,7 +219,7 @@ def test_wrong_usage_ends_with_2_and_says_what_is_right(wieldy: Callable[..., Re
     assert_refused(wieldy("run", "x", "--model", "gpt"), "openai:NAME", code=2)
     assert_refused(wieldy("run", "x", "--tools", "broken.py"), "broken.py:1: invalid syntax", code=2)
     assert_refused(wieldy("run", "x", "--turns", "0"), "--turns", code=2)
-    assert_refused(wieldy("run", "x", "--actions", "code"), "'calls', 'react', 'json'", code=2)
+    assert_refused(wieldy("run", "x", "--actions", "dance"), "'calls', 'react', 'json', 'code'", code=2)
     assert_refused(wieldy("run", "x", "--model", "http://127.0.0.1:9/v1#m", "--time", "-1"), "--time", code=2)
     assert_refused(
         wieldy("run", "x", "--model", "http://127.0.0.1:9/v1#m", "--cost", "1"), "--cost needs the price", code=2

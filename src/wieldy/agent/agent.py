@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,6 +19,7 @@ from wieldy.agent.parts import (
     ForcedCalls,
     Strategy,
     acting,
+    code_rules,
     journal_of,
     led,
     resolved,
@@ -41,13 +43,14 @@ from wieldy.run.nested import RunStoppedError
 from wieldy.run.outcomes import Rest
 from wieldy.run.policy import Approver, Policy, allow_all
 from wieldy.run.prices import PRICES, Prices, check_prices
-from wieldy.run.request import RunRequest, new_run_id
+from wieldy.run.request import RunRequest
 from wieldy.run.results import ResultRules, check_secrets
 from wieldy.run.results.masks import Mask
 from wieldy.tools import Tool, Toolset, tool, tools_from
 from wieldy.tools.present import Sourced
 
 if TYPE_CHECKING:
+    from wieldy.agent.code_rules import CodeRules
     from wieldy.core.approvals import Approval, ApprovalRequest
     from wieldy.core.events import RunEvent, RunResult
     from wieldy.core.json import JsonObject
@@ -81,7 +84,8 @@ class Agent:
         results: How results are shown to the model.
         prices: What models cost, by name, for `usage.cost_usd` and `Limits(cost_usd=...)`.
         actions: How the model acts: `calls` by its own tool calls, `react` and `json` in text that any chat model can
-            write.
+            write, `code` in Python that calls the tools as functions, in an isolated sandbox.
+        code: Where that code runs, and how far it may go.
         finish: Whether the model may also end a run by a call of `finish`.
         output: What the answer must be, and `result.output` then is: a Pydantic model, a dataclass, a TypedDict or
             another type that JSON can carry; a JSON Schema; a list of options, an `Enum` or a `Literal`; a compiled
@@ -111,6 +115,7 @@ class Agent:
         results: ResultRules = _DEFAULT_RESULTS,
         prices: Prices | None = None,
         actions: Actions = "calls",
+        code: CodeRules | None = None,
         finish: bool = False,
         output: OutputSpec = None,
         forced_calls: ForcedCalls = "refuse",
@@ -138,6 +143,7 @@ class Agent:
         self._wanted = wanted(output)
         self._runs_forced = runs_forced(forced_calls)
         self._metadata = metadata
+        self._code = code_rules(code, actions)
 
     async def run(self, prompt: Prompt) -> RunResult:
         """The model's answer, after as many calls as it took.
@@ -294,14 +300,17 @@ class Agent:
         run_id: str | None = None,
     ) -> RunRequest:
         # Connections that a model or a toolset keeps are opened once for the whole run.
-        for resource in (self._connected, self.toolset):
+        request = self._request() if self._code is None else self._code.acting(self._request())
+        for resource in (self._connected, request.toolset):
             if isinstance(resource, AbstractAsyncContextManager):
                 await opened.enter_async_context(resource)
+        return replace(request, messages=messages, run_id=request.run_id if run_id is None else run_id)
+
+    def _request(self) -> RunRequest:
         return RunRequest(
             model=self.model,
             toolset=self.toolset,
             journal=self.journal,
-            messages=messages,
             limits=self.limits,
             policy=self._policy,
             approver=self._approver,
@@ -313,7 +322,6 @@ class Agent:
             output=self._wanted,
             runs_forced=self._runs_forced,
             metadata=self._metadata,
-            run_id=new_run_id() if run_id is None else run_id,
         )
 
     def _messages(self, prompt: Prompt) -> tuple[Message, ...]:

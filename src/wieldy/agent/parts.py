@@ -14,6 +14,7 @@ from wieldy.run.journal import MemoryJournal, open_journal
 from wieldy.run.outputs import OutputReader, OutputSpec, reader_of
 
 if TYPE_CHECKING:
+    from wieldy.agent.code_rules import CodeRules
     from wieldy.core.ports import Journal, Model
 
 Strategy: TypeAlias = Literal["guided", "native"]
@@ -69,6 +70,22 @@ def runs_forced(forced_calls: ForcedCalls) -> bool:
     return forced_calls == "run"
 
 
+def code_rules(rules: CodeRules | None, actions: Actions) -> CodeRules | None:
+    """Where code runs; None if the model does not act by code.
+
+    Raises:
+        UsageError: There are rules and no code.
+    """
+    if actions != "code":
+        if rules is not None:
+            raise UsageError(f"`code` says how code runs: expected actions='code' with it, found {actions!r}.")
+        return None
+    # Imported here because only code needs the sandbox.
+    from wieldy.agent.code_rules import CodeRules  # noqa: PLC0415
+
+    return CodeRules() if rules is None else rules
+
+
 def led(model: Model, strategy: Strategy | None, actions: Actions) -> Model:
     """The model, guided if it is to be.
 
@@ -98,7 +115,7 @@ def acting(model: Model, actions: Actions) -> Model:
         UsageError: There is no such way to act.
     """
     match actions:
-        case "calls":
+        case "calls" | "code":  # code is the argument of a call
             return model
         case "react" | "json":
             # Imported here because it brings the chat formats, which a run by calls does not need.
@@ -106,7 +123,5 @@ def acting(model: Model, actions: Actions) -> Model:
             from wieldy.run.actions import TextActions  # noqa: PLC0415
 
             return TextActions(model, get(actions))
-        case "code":
-            raise UsageError("actions='code' is not available in this version. Use 'calls', 'react' or 'json'.")
         case _:
             raise UsageError(f"Expected `actions` to be 'calls', 'react', 'json' or 'code', found {actions!r}.")

@@ -16,7 +16,7 @@ from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject
 from wieldy.core.limits import Limits
 
-Actions: TypeAlias = Literal["calls", "react", "json"]
+Actions: TypeAlias = Literal["calls", "react", "json", "code"]
 Strategy: TypeAlias = Literal["guided", "native"]
 
 _KEY = "command_line"

@@ -19,6 +19,7 @@ class Actions(StrEnum):
     calls = "calls"
     react = "react"
     json = "json"
+    code = "code"
 
 
 class Strategy(StrEnum):

@@ -29,7 +29,7 @@ from wieldy.run.prices import PRICES, price_of
 from wieldy.run.state import CallState, fold
 from wieldy.tools import Toolset
 
-OF_THE_LOOP = frozenset({"finish", "read_result"})
+OF_THE_LOOP = frozenset({"finish", "read_result", "python"})
 """Tools that no file holds."""
 
 

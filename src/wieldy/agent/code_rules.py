@@ -1,0 +1,36 @@
+"""Where code runs that a model acts by, and how far it may go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from wieldy.sandbox import SandboxLimits, TierName
+
+if TYPE_CHECKING:
+    from wieldy.run.request import RunRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeRules:
+    """Where code runs, and how far it may go.
+
+    Attributes:
+        tier: How it is isolated; None for the strongest way that works on this machine. A run does not start where
+            the named one, or none, works.
+        limits: Of each action.
+        packages: That are imported before, such as `pandas`; they must be installed where the code runs.
+        python: The interpreter that runs the code; None for the one that runs this program.
+    """
+
+    tier: TierName | None = None
+    limits: SandboxLimits = field(default_factory=SandboxLimits)
+    packages: tuple[str, ...] = ()
+    python: str | None = None
+
+    def acting(self, request: RunRequest) -> RunRequest:
+        """The request of a run that acts by code, made of that of one whose model would call the tools itself."""
+        # Imported here because it brings what reads and checks code.
+        from wieldy.agent.code import acting_by_code  # noqa: PLC0415
+
+        return acting_by_code(request, self)

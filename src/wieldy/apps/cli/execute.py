@@ -1,0 +1,50 @@
+"""`wieldy exec`: run code in the sandbox, where it may call tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wieldy.apps.cli.options import JournalOption, JsonOption, YesOption
+
+TierOption = Annotated[
+    str | None,
+    typer.Option("--tier", metavar="T", help="How the code is isolated; the strongest way that works if left out."),
+]
+
+
+def execute(
+    file: Annotated[Path, typer.Argument(metavar="FILE.py", help="The code, or - for standard input.")],
+    *,
+    tools: Annotated[
+        list[Path] | None,
+        typer.Option("--tools", "-t", metavar="FILE.py", help="A Python file with tools; may be given several times."),
+    ] = None,
+    tier: TierOption = None,
+    packages: Annotated[
+        list[str] | None,
+        typer.Option("--package", metavar="NAME", help="Imported before, such as pandas; may be given several times."),
+    ] = None,
+    journal: JournalOption = None,
+    yes: YesOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Run code in the sandbox: no network, no files of this machine, 10 seconds, 512 MB.
+
+    The tools are functions there; before a call that changes something you are asked. Ends with 0 if the code came to
+    its end, with 1 if it raised an error or was ended.
+    """
+    # The runtime is imported here, because `wieldy --help` must not wait for it.
+    from wieldy.apps.cli.executing import Order, carry_out  # noqa: PLC0415
+
+    order = Order(
+        file=file,
+        tools_files=tuple(tools or ()),
+        tier=tier,
+        packages=tuple(packages or ()),
+        journal=journal,
+        asks=not yes,
+    )
+    raise typer.Exit(carry_out(order, json=json))

@@ -1,0 +1,102 @@
+"""How code ended, as the text that is the answer of its run, and back.
+
+The text is what the journal has: everything that is told to a model or shown to people is made from it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from wieldy.core.json import JsonObject, JsonValue
+from wieldy.core.record import Record
+
+if TYPE_CHECKING:
+    from wieldy.sandbox import Outcome
+
+Status: TypeAlias = Literal["done", "error", "killed", "diverged", "limit"]
+"""`diverged`: run again after a restart, it did something else. `limit`: a limit of the run around it ended it."""
+
+
+class File(Record, frozen=True, kw_only=True):
+    """Something that the code has written or drawn."""
+
+    name: str
+    media_type: str
+    content: bytes
+
+
+class Ended(Record, frozen=True, kw_only=True):
+    """How code ended.
+
+    Attributes:
+        value: Of its last expression, else of the name assigned last.
+        value_repr: What is shown of a value that JSON does not have.
+        because: Why it was ended, in one word, or in words where it diverged.
+        error: Class, message and traceback of what it raised, the frames of the code only.
+        line: Where that was.
+        has_lost_names: Whether the names that earlier actions had left could not be restored.
+    """
+
+    status: Status
+    value: JsonValue = None
+    value_repr: str | None = None
+    stdout: str = ""
+    stderr: str = ""
+    error: str | None = None
+    line: int | None = None
+    because: str | None = None
+    artifacts: tuple[File, ...] = ()
+    has_lost_names: bool = False
+
+    @property
+    def keeps_names(self) -> bool:
+        """Whether what it assigned is there for later actions."""
+        return self.status in ("done", "error")
+
+
+def ended_by(outcome: Outcome) -> Ended:
+    """What a sandbox says, for the record."""
+    status: Status = "killed" if outcome.status == "paused" else outcome.status
+    return Ended(
+        status=status,
+        value=outcome.value,
+        value_repr=outcome.value_repr,
+        stdout=outcome.stdout,
+        stderr=outcome.stderr,
+        error=None if outcome.error is None else outcome.error.traceback,
+        line=None if outcome.error is None else outcome.error.line,
+        because=outcome.killed_because,
+        artifacts=tuple(
+            File(name=file.name, media_type=file.media_type, content=file.content) for file in outcome.artifacts
+        ),
+    )
+
+
+def ended_to_text(ended: Ended) -> str:
+    """The answer of a run whose model is code; what is at its default is left out."""
+    data: JsonObject = {"status": ended.status}
+    for name in ("value", "value_repr", "stdout", "stderr", "error", "line", "because", "has_lost_names"):
+        value: Any = getattr(ended, name)
+        if value not in (None, "", False) or (name == "value" and value is not None):
+            data[name] = value
+    if ended.artifacts:
+        data["artifacts"] = [
+            {"name": file.name, "media_type": file.media_type, "data": base64.b64encode(file.content).decode()}
+            for file in ended.artifacts
+        ]
+    return json.dumps(data, ensure_ascii=False)
+
+
+def ended_from_text(text: str) -> Ended | None:
+    """What `ended_to_text` was given; None if the text is something else: the run ended without an answer."""
+    try:
+        data: Any = json.loads(text)
+        files = tuple(
+            File(name=each["name"], media_type=each["media_type"], content=base64.b64decode(each["data"]))
+            for each in data.pop("artifacts", ())
+        )
+        return Ended(**data, artifacts=files)
+    except (ValueError, TypeError, AttributeError, KeyError):
+        return None

@@ -1,0 +1,91 @@
+"""Code as the model of a run: each batch of calls that it issues is a reply with calls, its end is the answer.
+
+So what holds for every run holds for code: the same pipeline, policy, scheduler, journal, approvals, taint and
+recovery. A run that goes on in another process runs the code again, from the same seed and clock, and answers it from
+the record. Deliberately not here: what code may call (`stubs`), and what its caller is told (`report`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from typing import TYPE_CHECKING, Final
+
+from wieldy.core.calls import ToolCall
+from wieldy.core.limits import Usage
+from wieldy.core.messages import Message
+from wieldy.core.ports import ModelReply
+from wieldy.run.actions.code.ended import Ended, ended_by, ended_to_text
+from wieldy.run.actions.code.lockstep import Calls
+from wieldy.run.actions.code.namespace import NamesLostError
+from wieldy.run.actions.code.replay import DivergedError, action_of, replies_to
+from wieldy.sandbox import Outcome
+
+if TYPE_CHECKING:
+    from wieldy.core.ports import ModelEvent, ModelRequest
+    from wieldy.run.actions.code.namespace import Namespace
+    from wieldy.run.actions.code.replay import Action
+
+NAME: Final = "code:python"
+
+
+class CodeModel:
+    """Of one run.
+
+    Args:
+        namespace: In which the code runs.
+        run_id: The run.
+        started: When it began, in seconds since the epoch; asked once it has.
+
+    Attributes:
+        run_id: The run.
+        is_live: Whether the code ended in this process, and the worker has the names that it has left.
+    """
+
+    def __init__(self, namespace: Namespace, *, run_id: str, started: Callable[[], float]) -> None:
+        self._namespace = namespace
+        self.run_id = run_id
+        self._started = started
+        self.is_live = False
+        self._answered: int | None = None  # batches, in this process
+
+    @property
+    def is_tainted(self) -> bool:
+        """Whether strangers may have shaped the names that it finds."""
+        return self._namespace.is_tainted
+
+    @property
+    def name(self) -> str:
+        """For the journal."""
+        return NAME
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
+        """The next batch of calls, or how the code ended."""
+        action = action_of(request.messages, run_id=self.run_id, started=self._started())
+        try:
+            step = await self._next(action, may_begin=request.tool_choice.mode != "none")
+        except DivergedError as error:
+            step = Ended(status="diverged", because=str(error))
+        except NamesLostError as error:
+            step = Ended(status="diverged", because=str(error), has_lost_names=True)
+        if isinstance(step, Calls) and request.tool_choice.mode == "none":
+            step = Ended(status="limit")
+        yield ModelReply(message=self._message(step), usage=Usage())
+
+    async def _next(self, action: Action, *, may_begin: bool) -> Calls | Outcome | Ended:
+        answered, self._answered = self._answered, None  # nobody knows where it is if this is not brought to its end
+        if answered is not None and answered == len(action.batches) - 1:
+            step = await self._namespace.session.answer(replies_to(action.batches[-1]))
+        elif may_begin:
+            step = await self._namespace.begin(action)
+        else:
+            return Ended(status="limit")
+        self._answered = len(action.batches)
+        return step
+
+    def _message(self, step: Calls | Outcome | Ended) -> Message:
+        if isinstance(step, Calls):
+            calls = [ToolCall(id=str(call.seq), name=call.name, arguments=call.arguments) for call in step.calls]
+            return Message.assistant(calls=calls)
+        ended = step if isinstance(step, Ended) else ended_by(step)
+        self.is_live = isinstance(step, Outcome) and ended.keeps_names
+        return Message.assistant(ended_to_text(ended))

@@ -1,0 +1,83 @@
+"""The names that one run's actions leave to one another: a worker that is kept, or the actions run again in a new one.
+
+Law: what is there is what the actions that ended with `done` or `error` have left, in their order, whoever ran them. An
+action that was killed leaves nothing: the worker is given up, and the actions before it are run again when the next
+one needs them. Deliberately not here: running the next action (`model`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from wieldy.run.actions.code.replay import Action, DivergedError, run_again
+from wieldy.sandbox import Outcome
+
+if TYPE_CHECKING:
+    from wieldy.run.actions.code.lockstep import Calls, Session
+
+
+class Namespace:
+    """That of one run.
+
+    Args:
+        session: The sandbox.
+        prelude: The tools, as text.
+
+    Attributes:
+        is_tainted: Whether strangers may have shaped what is in it.
+    """
+
+    def __init__(self, session: Session, *, prelude: str) -> None:
+        self._session = session
+        self._prelude = prelude
+        self._earlier: list[Callable[[], Action]] = []
+        self._is_current = False
+        self.is_tainted = False
+
+    async def begin(self, action: Action) -> Calls | Outcome:
+        """What the action does after all that is recorded of it.
+
+        Raises:
+            DivergedError: It did something else than what is recorded.
+            NamesLostError: An earlier action did.
+        """
+        if not self._is_current:
+            await self._restore()
+        is_first, self._is_current = not self._earlier, False
+        return await run_again(self._session, action, prelude=self._prelude, is_first=is_first)
+
+    @property
+    def session(self) -> Session:
+        """In which an action is under way."""
+        return self._session
+
+    def add(self, reading: Callable[[], Action], *, is_tainted: bool, is_current: bool) -> None:
+        """An action has left its names.
+
+        Args:
+            reading: Reads what is recorded of it.
+            is_tainted: Whether it read something from strangers.
+            is_current: Whether the worker has the names; if not, it is run again when they are needed.
+        """
+        self._earlier.append(reading)
+        self._is_current = is_current
+        self.is_tainted = self.is_tainted or is_tainted
+
+    def forget(self) -> None:
+        """The names of all actions are lost; what follows begins with none."""
+        self._earlier.clear()
+        self._is_current = self.is_tainted = False
+
+    async def _restore(self) -> None:
+        for place, reading in enumerate(self._earlier):
+            try:
+                step = await run_again(self._session, reading(), prelude=self._prelude, is_first=place == 0)
+            except DivergedError as error:
+                raise NamesLostError(str(error)) from error
+            if not isinstance(step, Outcome) or step.status not in ("done", "error"):
+                raise NamesLostError(f"Expected action {place + 1} to end, found that it goes on or was ended.")
+
+
+class NamesLostError(Exception):
+    """An earlier action, run again, did something else than what is recorded."""
