@@ -18,6 +18,7 @@ READ = {
     "rules": 'start: greeting " " name ("," " " name)*\ngreeting: "hi" | "ab<"i\nname: /[a-b][5-z]{1,8}/ | "X"\n',
     "terminals": 'start: (NUMBER | "-" NUMBER | [word])+ "."\nNUMBER: D+ ("." D~2)?\nD: "0".."9"\nword: /ab?/i\n',
     "counts": 'start: "a"{2} "b"{1,3} "c"~1..2 "d"? // comment\n  | other -> name\n# another\nother: "(" other? ")"\n',
+    "indented": '\n  start: "a" other?\n    | "b"\n  ?other : "-" NAME\n  NAME: /[ab]/\n',
     "escapes": r'start: "\"\\\n\u00e9\x41" /\/[^\/]\d/',
     "json": 'start: "<" obj ">"\nobj: %json {"type": "array", "items": {"type": "integer"}}\n',
     "arithmetic": 'start: sum\nsum: part | sum ("+"|"-") part\npart: atom | part "*" atom\natom: /\\d+/ | "(" sum ")"',

@@ -28,9 +28,9 @@ _SYMBOL = re.compile(
   | (?P<regex> /(?![*/]) (?: \\. | [^/\\\n] )+ /[a-z]* )
   | (?P<json> %json (?= \s* \{{ ) )
   | (?P<token> {_NAMED} )
+  | (?P<rule> [?!]? [A-Za-z_]\w* ) [ \t]* :
   | (?P<count> [*+?] | \{{ \s* \d+ \s* (?: , \s* \d* \s* )? \}} )
   | ~ \s* (?P<times> \d+ (?: \s*\.\.\s* \d+ )? )
-  | (?P<rule> (?<![^\n]) [?!]? [A-Za-z_]\w* ) [ \t]* :
   | (?P<name> [A-Za-z_]\w* )
   | (?P<mark> [|()\[\]] )
     """,
