@@ -142,3 +142,10 @@ def test_the_process_ends_with_the_model() -> None:
     del template
     gc.collect()
     assert process.poll() is not None
+
+
+def test_what_nobody_foresaw_is_told_as_what_it_is() -> None:
+    odd: Any = 7
+
+    with pytest.raises(ModelNotAvailableError, match="nobody foresaw: TypeError"):
+        TemplateProcess(TemplateSource(text=HERMES, tokens=odd)).render(HELLO, now=NOON)

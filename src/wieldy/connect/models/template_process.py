@@ -238,6 +238,9 @@ class _Answering:
             return {"reached": "memory"}
         except (UsageError, ModelNotAvailableError) as error:
             return {"error": type(error).__name__, "message": str(error)[:_MAX_MESSAGE]}
+        except Exception as error:  # the edge of the process: who asked would only see that it is gone
+            told = f"The model's chat template could not be read, for a reason that nobody foresaw: {error!r}"
+            return {"error": "", "message": told[:_MAX_MESSAGE]}
         return {"text": text}
 
     def _compiled(self) -> Any:
