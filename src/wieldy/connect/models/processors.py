@@ -39,7 +39,7 @@ class ConstraintProcessor:
     Raises:
         BudgetError: Nothing that a grammar allows fits into its budget.
         GrammarError: A grammar cannot be walked over the vocabulary.
-        UsageError: There are other budgets than grammars.
+        UsageError: There are other budgets than grammars, or something is of a wrong kind.
     """
 
     supports_continuous_batching = False
@@ -51,7 +51,13 @@ class ConstraintProcessor:
         *,
         max_tokens: int | Sequence[int] | None = None,
     ) -> None:
+        if isinstance(constraint, str | bytes) or not isinstance(constraint, Grammar | Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(
+                f"Expected a constraint, or a list with one for each prompt, found a {type(constraint).__name__}."
+            )
         grammars = [constraint] if isinstance(constraint, Grammar) else list(constraint)
+        if isinstance(max_tokens, str | bytes):
+            raise UsageError(f"Expected a number of tokens as the budget, found a {type(max_tokens).__name__}.")
         budgets = [*max_tokens] if isinstance(max_tokens, Sequence) else [max_tokens] * len(grammars)
         if len(budgets) != len(grammars):
             raise UsageError(f"Expected one budget, or one for each of {len(grammars)} grammars; found {len(budgets)}.")
