@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wieldy.apps.cli.checks.code import check_sandbox
 from wieldy.apps.cli.checks.constraints import check_constraints, check_transformers
 from wieldy.apps.cli.checks.local_model import check_embedded_model, check_runtime
 from wieldy.apps.cli.checks.machine import check_memory, check_platform, check_python
@@ -28,4 +29,5 @@ def all_checks() -> Iterator[Check]:
     yield check_keys()
     yield check_journal()
     yield check_postgres()
+    yield check_sandbox()
     yield check_transformers()
