@@ -2,11 +2,12 @@ import json
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from notation_shapes import RECURSIVE, patterns, replies, sampled
 
 from wieldy.core.errors import GrammarError
+from wieldy.grammar.naming import parts
 from wieldy.grammar.notation import to_structural_tag
 from wieldy.grammar.shape import Characters, Exact, InOrder, Json, Named, OneOf, Repeated, Rules, TextWithout, maybe
 
@@ -33,7 +34,22 @@ def accepts():
 def test_every_text_of_a_shape_is_accepted(accepts, shape, seed):
     rules = Rules(start=shape)
     text = sampled(rules, random.Random(seed))
+    # xgrammar has no white space between the texts of a marker: of such a marker, one text is excluded by itself.
+    assume(not any(excluded in text for excluded in spaced_texts(shape)))
     assert accepts(rules, text), (to_structural_tag(rules), text)
+
+
+def spaced_texts(shape):
+    """Of every marker with white space in it, its longest text."""
+    if isinstance(shape, TextWithout):
+        return [max(marker, key=len) for marker in shape.markers if isinstance(marker, tuple)]
+    return [text for part in parts(shape) for text in spaced_texts(part)]
+
+
+def test_of_a_marker_with_white_space_in_it_one_text_is_excluded_by_itself(accepts):
+    shape = TextWithout((("</", "call>"),))
+    assert accepts(shape, "a</b </")
+    assert not accepts(shape, "call>")
 
 
 @settings(max_examples=60, deadline=None)
