@@ -30,7 +30,9 @@ class Subject:
         schema = json.dumps({**union(offered), "x-guidance": LAYOUT})
         opening, closing = (f"<[{token}]>" for token in self._marks.values())
         text = f'start: {opening} "\\n" call "\\n" {closing}\ncall: %json {schema}\n'
-        limits = llguidance.LLParserLimits(max_items_in_row=20_000, step_max_items=2_000_000, step_lexer_fuel=5_000_000)
+        limits = llguidance.LLParserLimits(
+            max_items_in_row=20_000, step_max_items=2_000_000, step_lexer_fuel=100_000_000
+        )
         matcher = llguidance.LLMatcher(self._tokenizer, text, log_level=0, limits=limits)
         if matcher.is_error():
             raise SystemExit(f"llguidance refused the tools: {matcher.get_error()[:300]}")
