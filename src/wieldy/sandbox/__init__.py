@@ -24,8 +24,8 @@ from wieldy.sandbox.outcome import (
     Tier,
 )
 from wieldy.sandbox.probe import probe
+from wieldy.sandbox.replies import Answer, Handler
 from wieldy.sandbox.session import Session
-from wieldy.sandbox.supervisor import Answer, Handler
 from wieldy.sandbox.tiers import TierName
 
 __all__ = [

@@ -72,7 +72,8 @@ def _read(content: bytes) -> JsonObject:
         value = parse_json(content.decode())
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"a frame that is no JSON: {type(error).__name__}") from None
-    if not isinstance(value, dict) or _is_deeper(value, DEEPEST):
+    may_be_deep = content.count(b"[") + content.count(b"{") > DEEPEST
+    if not isinstance(value, dict) or (may_be_deep and _is_deeper(value, DEEPEST)):
         raise ProtocolError("a frame that is no object, or nested too deeply")
     return value
 

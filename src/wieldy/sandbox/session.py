@@ -18,8 +18,9 @@ from wieldy.core.json import JsonObject, JsonValue
 from wieldy.sandbox.frames import frame_of
 from wieldy.sandbox.limits import SandboxLimits
 from wieldy.sandbox.outcome import Outcome, Reply, Tier
+from wieldy.sandbox.replies import Handler
 from wieldy.sandbox.starting import SandboxProcesses, StartError
-from wieldy.sandbox.supervisor import Handler, Supervision
+from wieldy.sandbox.supervisor import Supervision
 from wieldy.sandbox.texts import is_file_name
 from wieldy.sandbox.worker import Worker, mapped_by
 

@@ -6,12 +6,9 @@ back in the order in which they come. A run ends in exactly one way: the code's 
 
 from __future__ import annotations
 
-import re
 import signal
-import time
 import traceback
-from collections.abc import Awaitable, Callable
-from typing import Final, TypeAlias
+from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
@@ -22,12 +19,10 @@ from wieldy.sandbox.conversation import Conversation, Violation
 from wieldy.sandbox.frames import ProtocolError
 from wieldy.sandbox.limits import SandboxLimits
 from wieldy.sandbox.outcome import Counts, GuestCall, KilledBecause, Outcome, Pause, Reply, Status
+from wieldy.sandbox.replies import Handler, failure, failure_frame, success
+from wieldy.sandbox.stopwatch import Stopwatch
 from wieldy.sandbox.texts import printed
 from wieldy.sandbox.worker import Worker
-
-Answer: TypeAlias = "JsonValue | Reply | Pause"
-Handler: TypeAlias = Callable[[GuestCall], Awaitable[Answer]]
-"""Answers a call of the code. Raises a `ModelVisibleError`, as `ToolError` is one, to tell the code that it failed."""
 
 _UNSENT_BYTES: Final = 8 << 20
 _SHORTEST_WATCH_S: Final = 0.02
@@ -48,6 +43,7 @@ class Supervision:
         self._cpu_at_start_s = worker.cpu_s()
         self._verdict: KilledBecause | None = None
         self._crashes: list[str] = []
+        self._idle: list[Desk] = []
         self._turn = anyio.CancelScope()
         worker.output.begin(limits.kept_output_bytes)
         worker.errors.begin(limits.kept_output_bytes)
@@ -60,6 +56,7 @@ class Supervision:
         """
         self._handler = handler or self._handler
         self._turn = anyio.CancelScope()
+        self._idle.clear()
         self._worker.send(*frames)
         self._stopwatch.go_on()
         self._worker.go_on()
@@ -86,7 +83,7 @@ class Supervision:
         if chosen not in waiting:
             raise ValueError(f"one of the calls {sorted(waiting)} must be named (seq=), and {seq!r} was")
         self._conversation.answered(chosen)
-        return _failure(chosen, answer) if isinstance(answer, ModelVisibleError) else _success(chosen, answer)
+        return failure(chosen, answer) if isinstance(answer, ModelVisibleError) else success(chosen, answer)
 
     async def _converse(self, handlers: TaskGroup) -> None:
         try:
@@ -105,7 +102,7 @@ class Supervision:
             call = self._conversation.take(frame)
             if call is not None:
                 self._stopwatch.stop()
-                handlers.start_soon(self._handle, call)
+                self._assign(call, handlers)
         if self._conversation.has_ended and not self._worker.reader.is_empty:
             raise Violation("protocol", "more after the end")
         return self._conversation.has_ended
@@ -114,20 +111,34 @@ class Supervision:
         if self._worker.output.total_bytes + self._worker.errors.total_bytes > self._limits.output_bytes:
             raise Violation("output")
 
+    def _assign(self, call: GuestCall, handlers: TaskGroup) -> None:
+        if self._idle:
+            self._idle.pop().take(call)
+        else:
+            handlers.start_soon(self._answer_calls, call)
+
+    async def _answer_calls(self, call: GuestCall) -> None:
+        """Answers this call, then others: a new task for each would be a third of what a call costs."""
+        while True:
+            await self._handle(call)
+            desk = Desk()
+            self._idle.append(desk)
+            call = await desk.next_call()
+
     async def _handle(self, call: GuestCall) -> None:
         """Lets the handler answer, and sends what it answered."""
         frame: JsonObject | None
         try:
             if self._handler is None:
-                frame = _error(call.seq, "unknown_tool", "no tools can be called here")
+                frame = failure_frame(call.seq, "unknown_tool", "no tools can be called here")
             else:
                 answer = await self._handler(call)
-                frame = None if isinstance(answer, Pause) else _success(call.seq, answer)
+                frame = None if isinstance(answer, Pause) else success(call.seq, answer)
         except ModelVisibleError as error:
-            frame = _failure(call.seq, error)
+            frame = failure(call.seq, error)
         except Exception:  # a handler is the program's code; what it raised is told to the program only
             self._crashes.append(traceback.format_exc())
-            frame = _error(call.seq, "internal_error", "internal error")
+            frame = failure_frame(call.seq, "internal_error", "internal error")
         if frame is None:
             self._conversation.postponed(call.seq)
         else:
@@ -153,7 +164,9 @@ class Supervision:
             self._worker.send(frame)
         except (TypeError, ValueError, RecursionError) as error:
             self._crashes.append(traceback.format_exc())
-            self._worker.send(_error(seq, "result_not_sendable", f"the result cannot be sent: {type(error).__name__}"))
+            self._worker.send(
+                failure_frame(seq, "result_not_sendable", f"the result cannot be sent: {type(error).__name__}")
+            )
         if self._worker.unsent_bytes > _UNSENT_BYTES:
             self._verdict = "protocol"
             self._turn.cancel()
@@ -242,44 +255,20 @@ class Supervision:
         )
 
 
-class Stopwatch:
-    """Seconds that were measured, while it was not stopped."""
+class Desk:
+    """Where a task that has answered a call waits for the next."""
 
     def __init__(self) -> None:
-        self._measured_s = 0.0
-        self._since: float | None = None
+        self._has_call = anyio.Event()
+        self._call: GuestCall | None = None
 
-    @property
-    def elapsed_s(self) -> float:
-        """Up to now."""
-        return self._measured_s + (0.0 if self._since is None else time.monotonic() - self._since)
+    def take(self, call: GuestCall) -> None:
+        """The call is the next of the task that waits here."""
+        self._call = call
+        self._has_call.set()
 
-    def go_on(self) -> None:
-        """Time counts from now on."""
-        if self._since is None:
-            self._since = time.monotonic()
-
-    def stop(self) -> None:
-        """Time counts no more."""
-        self._measured_s = self.elapsed_s
-        self._since = None
-
-
-def _success(seq: int, answer: JsonValue | Reply) -> JsonObject:
-    if isinstance(answer, Reply):
-        return {"op": "reply", "seq": seq, "value": answer.value, "time": answer.time}
-    return {"op": "reply", "seq": seq, "value": answer}
-
-
-def _failure(seq: int, error: ModelVisibleError) -> JsonObject:
-    return _error(seq, kind_of(error), str(error))
-
-
-def _error(seq: int, kind: str, message: str) -> JsonObject:
-    return {"op": "reply", "seq": seq, "error": {"kind": kind, "message": message}}
-
-
-def kind_of(error: ModelVisibleError) -> str:
-    """The stable word that the code reads for a failure: that of its class, `tool_timeout` for `ToolTimeoutError`."""
-    name = type(error).__name__.removesuffix("Error")
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    async def next_call(self) -> GuestCall:
+        """Waits for a call."""
+        await self._has_call.wait()
+        assert self._call is not None
+        return self._call

@@ -16,6 +16,7 @@ import select
 import socket
 from typing import Any, NoReturn
 
+from .guest.serving import warm_up
 from .worker import Prepared, become_worker
 
 _MESSAGE_BYTES = 65536
@@ -40,6 +41,7 @@ def preload(packages: tuple[str, ...]) -> None:
         importlib.import_module(package)
     if "matplotlib" in packages:
         importlib.import_module("matplotlib.pyplot")
+    warm_up()
     gc.collect()
     gc.freeze()
 

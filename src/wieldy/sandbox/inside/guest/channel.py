@@ -10,6 +10,8 @@ FRAME_BYTES = 4 << 20
 """The host takes no longer frames."""
 
 _READ_BYTES = 1 << 16
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+_decode = json.JSONDecoder().decode
 
 
 class TooLargeError(ValueError):
@@ -29,12 +31,13 @@ class Channel:
         Raises:
             TooLargeError: It is longer than a frame may be; nothing was sent.
         """
-        content = json.dumps(frame, separators=(",", ":"), allow_nan=False).encode()
+        content = _encode(frame).encode()
         if len(content) > FRAME_BYTES:
             raise TooLargeError(f"{len(content):,} bytes are more than the {FRAME_BYTES:,} that can be sent at once")
-        waiting = memoryview(len(content).to_bytes(4, "big") + content)
-        while waiting:
-            waiting = waiting[os.write(self.descriptor, waiting) :]
+        framed = len(content).to_bytes(4, "big") + content
+        written = os.write(self.descriptor, framed)
+        while written < len(framed):
+            written += os.write(self.descriptor, memoryview(framed)[written:])
 
     def fill(self) -> None:
         """Waits for bytes and keeps them."""
@@ -50,7 +53,7 @@ class Channel:
         end = 4 + int.from_bytes(self._buffer[:4], "big")
         if len(self._buffer) < end:
             return None
-        frame = json.loads(self._buffer[4:end])
+        frame = _decode(self._buffer[4:end].decode())
         del self._buffer[:end]
         return frame
 

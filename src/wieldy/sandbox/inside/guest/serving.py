@@ -31,10 +31,9 @@ def serve(channel: Channel, *, scratch: str | None) -> None:
     """Runs what the host sends, until it is gone.
 
     Args:
-        channel: To the host.
+        channel: To the host. `warm_up` was called in this process, or in the one that it was forked from.
         scratch: The directory for files, or None where there is none.
     """
-    _make_event_loops_need_no_sockets()
     sys.stdout, sys.stderr = _line_by_line(1), _line_by_line(2)
     known = cast("Any", sys)
     known.__stdout__, known.__stderr__ = sys.stdout, sys.stderr
@@ -46,6 +45,15 @@ def serve(channel: Channel, *, scratch: str | None) -> None:
             put(scratch, frame["name"], base64.b64decode(frame["data"]), is_first=frame["first"])
         elif frame["op"] == "run":
             _send_end(channel, guest.run(frame))
+
+
+def warm_up() -> None:
+    """What Python makes when it is first used is there, so that workers which are forked from this process share it."""
+    _make_event_loops_need_no_sockets()
+    prepare("await wait(1)", _PRELUDE)
+    asyncio.run(asyncio.sleep(0))
+    _done([1.5, "text", {"a": None}])
+    seed_chance(None)
 
 
 class Guest:

@@ -35,10 +35,11 @@ class Filter:
     def __init__(self, architecture: Architecture, *, has_scratch: bool) -> None:
         self._numbers = architecture.numbers
         self._head = _refuse_foreign(architecture) + self._standing(has_scratch=has_scratch)
+        self._tail = self._refuse(REFUSED) + _give(_ERRNO | errno.ENOSYS)
 
     def program(self, pid: int) -> bytes:
         """The whole program for the worker with that process id (as the worker sees it)."""
-        return self._head + self._permit(own_exceptions(pid)) + self._refuse(REFUSED) + _give(_ERRNO | errno.ENOSYS)
+        return self._head + self._permit(own_exceptions(pid)) + self._tail
 
     def _standing(self, *, has_scratch: bool) -> bytes:
         names = [*ALLOWED, *SCRATCH] if has_scratch else ALLOWED
