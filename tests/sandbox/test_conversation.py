@@ -71,6 +71,23 @@ def test_as_many_calls_are_taken_as_the_limit_says(limit: int, made: int) -> Non
     assert conversation.calls == made
 
 
+@given(st.lists(st.integers(0, 4 << 20), max_size=8), st.integers(0, 8))
+def test_what_waits_for_answers_is_held_to_a_size(sizes: list[int], answered: int) -> None:
+    conversation = Conversation(SandboxLimits())
+    held = 0
+    for seq, size in enumerate(sizes, start=1):
+        frame = {**CALL, "seq": seq}
+        if held + size > 16 << 20:
+            with pytest.raises(Violation, match="calls"):
+                conversation.take(frame, size)
+            return
+        conversation.take(frame, size)
+        if seq <= answered:
+            conversation.answered(seq)
+        else:
+            held += size
+
+
 @given(st.lists(st.sampled_from(["answered", "postponed"]), min_size=1, max_size=6))
 def test_a_run_is_paused_when_every_open_call_waits_for_elsewhere(ends: list[str]) -> None:
     conversation = Conversation(SandboxLimits())

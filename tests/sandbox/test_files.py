@@ -86,6 +86,32 @@ async def test_room_for_files_is_limited_in_size_and_number(open_strongest: Open
         assert outcome.error.type == "OSError"
 
 
+async def test_files_for_which_there_is_no_room_left_are_an_error_of_the_run(open_strongest: Opener) -> None:
+    async with open_strongest(limits=SandboxLimits(files_bytes=1 << 20)) as session:
+        await session.run("open('mine', 'wb').write(b'x' * 900_000)")
+        outcome = await session.run("1", files={"more": b"x" * 500_000})
+        assert outcome.error is not None
+        assert outcome.error.type == "OSError"
+        assert (await session.run("1")).value == 1
+
+
+async def test_paths_that_are_named_can_be_read_and_not_written(session: Session, open_tier: Opener) -> None:
+    code = "import os\n[name for name in os.listdir('/etc') if name == 'passwd']"
+    refused = await session.run(code)
+    assert refused.error is not None
+    async with open_tier(readable=["/etc"]) as other:
+        assert (await other.run(code)).value == ["passwd"]
+        written = await other.run("open('/etc/wieldy', 'w')")
+        assert written.error is not None
+
+
+@pytest.mark.parametrize("path", ["/", "etc", "/no/such/place", "//"])
+async def test_a_path_to_be_read_must_be_there_and_not_be_everything(open_tier: Opener, path: str) -> None:
+    with pytest.raises(UsageError, match="readable"):
+        async with open_tier(readable=[path]):
+            pass
+
+
 async def test_names_that_cannot_be_shown_end_the_run(open_strongest: Opener) -> None:
     async with open_strongest() as session:
         outcome = await session.run("open('a\\nb', 'w').write('x')")

@@ -44,6 +44,7 @@ async def answer(call: GuestCall) -> int:
         ("import ctypes; ctypes.string_at(0)", "crash"),
         ("import os; os.kill(os.getpid(), 9)", "crash"),
         ("import os; os.close(3)\nwhile True: pass", "protocol"),
+        ("import os; os.closerange(0, 10)\nwhile True: pass", "protocol"),
         ("import os; os.write(3, b'\\xff\\xff\\xff\\xff')\nwhile True: pass", "protocol"),
         ("import os; os.write(3, b'\\0\\0\\0\\2{}')\nwhile True: pass", "protocol"),
     ],
@@ -73,6 +74,12 @@ async def test_cpu_time_is_limited_apart_from_the_time_that_passes(open_tier: Op
 async def test_the_kernel_ends_what_used_up_its_cpu_time_even_if_nobody_watches(open_tier: Opener) -> None:
     async with open_tier(limits=SandboxLimits(wall_s=60, cpu_s=60, lifetime_cpu_s=1)) as session:
         outcome = await session.run("while True: pass")
+        assert outcome.killed_because == "cpu_time"
+
+
+async def test_code_that_ignores_the_kernels_warning_is_ended_a_second_later(open_tier: Opener) -> None:
+    async with open_tier(limits=SandboxLimits(wall_s=60, cpu_s=60, lifetime_cpu_s=1)) as session:
+        outcome = await session.run("import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass")
         assert outcome.killed_because == "cpu_time"
 
 

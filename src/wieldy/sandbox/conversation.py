@@ -17,6 +17,7 @@ from wieldy.sandbox.outcome import Artifact, CodeError, GuestCall, KilledBecause
 from wieldy.sandbox.texts import is_file_name, media_type_of, printed
 
 _TEXT_CHARACTERS = 20_000
+_OPEN_BYTES = 16 << 20
 
 
 class Violation(Exception):  # noqa: N818 - not an error of ours: a verdict about the guest
@@ -51,9 +52,14 @@ class Conversation:
         self._artifacts: dict[str, bytearray] = {}
         self._unfinished: str | None = None
         self._artifact_bytes = 0
+        self._open_bytes: dict[int, int] = {}
 
-    def take(self, frame: JsonObject) -> GuestCall | None:
+    def take(self, frame: JsonObject, size_bytes: int = 0) -> GuestCall | None:
         """What the guest said is known; a call is given back, to be answered.
+
+        Args:
+            frame: As it was read.
+            size_bytes: How long it was; what waits for answers is held here, so there is a limit to it.
 
         Raises:
             Violation: The guest never says that, or it is beyond a limit.
@@ -62,7 +68,7 @@ class Conversation:
         if self.has_ended:
             raise Violation("protocol", "a frame after the end")
         if operation == "call":
-            return self._call(frame)
+            return self._call(frame, size_bytes)
         if operation == "artifact":
             self._artifact(frame)
         elif operation == "done":
@@ -77,6 +83,7 @@ class Conversation:
         """The call has its answer."""
         self.running.pop(seq, None)
         self.waiting.pop(seq, None)
+        self._open_bytes.pop(seq, None)
 
     def postponed(self, seq: int) -> None:
         """The call waits for an answer from elsewhere."""
@@ -96,7 +103,7 @@ class Conversation:
             if name != self._unfinished
         )
 
-    def _call(self, frame: JsonObject) -> GuestCall:
+    def _call(self, frame: JsonObject, size_bytes: int) -> GuestCall:
         seq, name, arguments = frame.get("seq"), frame.get("name"), frame.get("arguments")
         if (
             type(seq) is not int
@@ -105,7 +112,8 @@ class Conversation:
             or not isinstance(arguments, dict)
         ):
             raise Violation("protocol", "a call that the guest never writes")
-        if self.calls >= self._limits.calls:
+        self._open_bytes[seq] = size_bytes
+        if self.calls >= self._limits.calls or sum(self._open_bytes.values()) > _OPEN_BYTES:
             raise Violation("calls")
         self.calls = seq
         call = GuestCall(seq=seq, name=name, arguments=arguments)

@@ -22,10 +22,15 @@ class ProtocolError(Exception):
 
 
 class FrameReader:
-    """Takes bytes as they come and gives frames."""
+    """Takes bytes as they come and gives frames.
+
+    Attributes:
+        last_size_bytes: Of the frame that was given last.
+    """
 
     def __init__(self) -> None:
         self._buffer = bytearray()
+        self.last_size_bytes = 0
 
     @property
     def is_empty(self) -> bool:
@@ -51,6 +56,7 @@ class FrameReader:
             return None
         content = bytes(self._buffer[4 : 4 + size])
         del self._buffer[: 4 + size]
+        self.last_size_bytes = size
         return _read(content)
 
 

@@ -26,7 +26,7 @@ class SandboxLimits:
         files_bytes: Size of all files that a run writes together.
         file_bytes: Size of any one of them.
         files: How many files and directories it writes.
-        calls: How often it calls the host.
+        calls: How often it calls the host. Calls that wait for answers at one time have at most 16 MB of arguments.
     """
 
     wall_s: float = 10.0

@@ -45,11 +45,18 @@ async def open_session(
     """
     if tier is not None and tier not in TIERS:
         raise UsageError(f"there is no tier {tier!r}: {', '.join(TIERS)}")
+    _check_paths(readable)
     session = await _strongest((tier,) if tier else TIERS, limits or SandboxLimits(), packages, python, readable)
     try:
         yield session
     finally:
         await session.close()
+
+
+def _check_paths(readable: Sequence[str]) -> None:
+    for path in map(Path, readable):
+        if not path.is_absolute() or not path.exists() or path.resolve() == Path("/"):
+            raise UsageError(f"readable: {str(path)!r} must be the absolute path of something that is there, and not /")
 
 
 async def _strongest(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -159,7 +160,8 @@ class Session:
             elif outcome.status == "paused":
                 self._paused = supervision
             if self._spare is None and outcome is not None:
-                self._spare = Worker(self._processes)
+                with suppress(SandboxError):  # the outcome is not lost with the sandbox; the next run will say
+                    self._spare = Worker(self._processes)
 
     async def _worker_for(self, *, fresh: bool) -> Worker:
         if fresh:

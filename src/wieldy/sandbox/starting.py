@@ -59,6 +59,7 @@ class SandboxProcesses:
         self._zygote: int | None = None
         self._spawned: dict[int, int] = {}
         self._ended: dict[int, dict[str, Any]] = {}
+        self._forgotten: set[int] = set()
         self._next_worker = 0
         self.facts: dict[str, Any] = {}
 
@@ -129,12 +130,24 @@ class SandboxProcesses:
             await self._take()
         return self._ended.pop(worker)
 
+    def forget(self, worker: int) -> None:
+        """Nobody will ask about the worker any more."""
+        self._forgotten.add(worker)
+        if worker in self._spawned:
+            os.close(self._spawned.pop(worker))
+
     async def _take(self) -> None:
         message, descriptors = await self._receive()
-        if message["op"] == "spawned":
-            self._spawned[message["id"]] = descriptors[0]
+        worker, is_end = message["id"], message["op"] == "ended"
+        if worker in self._forgotten:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            if is_end:
+                self._forgotten.discard(worker)
+        elif is_end:
+            self._ended[worker] = message
         else:
-            self._ended[message["id"]] = message
+            self._spawned[worker] = descriptors[0]
 
     async def close(self) -> None:
         """No process of the sandbox is left."""

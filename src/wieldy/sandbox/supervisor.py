@@ -26,7 +26,6 @@ from wieldy.sandbox.worker import Worker
 
 _UNSENT_BYTES: Final = 8 << 20
 _SHORTEST_WATCH_S: Final = 0.02
-_OWN_END_S: Final = 0.25
 _SETTLING_LOOKS: Final = 50
 _SETTLING_S: Final = 0.002
 
@@ -99,7 +98,7 @@ class Supervision:
     def _take_frames(self, handlers: TaskGroup) -> bool:
         """Takes what was sent; whether the code's end was among it, which must be the last."""
         while (frame := self._worker.reader.next()) is not None:
-            call = self._conversation.take(frame)
+            call = self._conversation.take(frame, self._worker.reader.last_size_bytes)
             if call is not None:
                 self._stopwatch.stop()
                 self._assign(call, handlers)
@@ -201,20 +200,14 @@ class Supervision:
         ended_itself = False
         if self._verdict is None:  # the channel is closed: did the process end, or only close it?
             self._worker.go_on()
-            ended_itself = await self._worker.has_ended_by_itself(_OWN_END_S)
+            ended_itself = await self._worker.ends_by_itself()
         status, cpu_s, peak_bytes = await self._worker.end()
         self._worker.drain()
-        because = self._verdict or self._reason_of(status, ended_itself=ended_itself)
+        used_up = cpu_s >= self._limits.lifetime_cpu_s
+        because = self._verdict or _reason_of(status, ended_itself=ended_itself, used_up=used_up)
         counts = self._counts(max(cpu_s - self._cpu_at_start_s, 0.0), peak_bytes)
         crash = -status if because == "crash" else None
         return self._outcome("killed", counts, because=because, crash_signal=crash)
-
-    def _reason_of(self, status: int, *, ended_itself: bool) -> KilledBecause:
-        if not ended_itself:
-            return "protocol"
-        if status == -signal.SIGXCPU:
-            return "cpu_time"
-        return "crash" if status < 0 else "exit"
 
     async def _counts_of_living(self) -> Counts:
         self._worker.drain()
@@ -253,6 +246,15 @@ class Supervision:
             handler_crashes=tuple(self._crashes),
             counts=counts,
         )
+
+
+def _reason_of(status: int, *, ended_itself: bool, used_up: bool) -> KilledBecause:
+    """Why a process ended on which there was no verdict."""
+    if not ended_itself:
+        return "protocol"
+    if status == -signal.SIGXCPU or (status == -signal.SIGKILL and used_up):
+        return "cpu_time"
+    return "crash" if status < 0 else "exit"
 
 
 class Desk:

@@ -28,6 +28,7 @@ from wieldy.sandbox.outputs import Output
 from wieldy.sandbox.starting import SandboxProcesses
 
 _PIECE_BYTES: Final = 1 << 16
+_EXITING: Final = 4  # PF_EXITING among the flags of `proc_pid_stat(5)`
 
 
 class Worker:
@@ -47,12 +48,19 @@ class Worker:
         errors, their_errors = os.pipe()
         for descriptor in (output, errors):
             os.set_blocking(descriptor, False)
-        self._number = processes.spawn(theirs, their_output, their_errors)
-        theirs.close()
-        os.close(their_output)
-        os.close(their_errors)
-        self.reader = FrameReader()
         self.output, self.errors = Output(output), Output(errors)
+        try:
+            self._number = processes.spawn(theirs, their_output, their_errors)
+        except SandboxError:
+            self._channel.close()
+            self.output.close()
+            self.errors.close()
+            raise
+        finally:
+            theirs.close()
+            os.close(their_output)
+            os.close(their_errors)
+        self.reader = FrameReader()
         self.is_closed = False
         self._process: int | None = None
         self._pid = 0
@@ -149,13 +157,21 @@ class Worker:
         """The process is as good as dead."""
         self._signal(signal.SIGKILL)
 
-    async def has_ended_by_itself(self, within_s: float) -> bool:
-        """Whether the process ends within that time without being killed."""
+    async def ends_by_itself(self) -> bool:
+        """Whether the process, whose channel is closed, is ending; then it has ended afterwards."""
         assert self._process is not None
-        with anyio.move_on_after(within_s):
-            await anyio.wait_readable(self._process)
+        if not self._is_exiting():
+            return False
+        await anyio.wait_readable(self._process)
+        return True
+
+    def _is_exiting(self) -> bool:
+        # The kernel marks a process before it closes what was open, so a closed channel alone is no end.
+        try:
+            fields = Path(f"/proc/{self._pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
+        except OSError:
             return True
-        return False
+        return bool(int(fields.split()[6]) & _EXITING)
 
     async def end(self) -> tuple[int, float, int]:
         """Kills the process: how it ended (as `subprocess` has it), its CPU seconds, the most bytes that it had."""
@@ -169,6 +185,7 @@ class Worker:
         if self._process is not None:
             os.close(self._process)
             self._process = None
+        self._processes.forget(self._number)
         self._poll.close()
         self._channel.close()
         self.output.close()

@@ -42,7 +42,7 @@ def serve(channel: Channel, *, scratch: str | None) -> None:
     while True:
         frame = channel.receive()
         if frame["op"] == "file" and scratch is not None:
-            put(scratch, frame["name"], base64.b64decode(frame["data"]), is_first=frame["first"])
+            guest.put(frame)
         elif frame["op"] == "run":
             _send_end(channel, guest.run(frame))
 
@@ -64,7 +64,16 @@ class Guest:
         self._scratch = scratch
         self._clock = Clock()
         self._runs = 0
+        self._put_error: OSError | None = None
         self._namespace: dict[str, Any] = {"__name__": "__main__"}
+
+    def put(self, frame: dict[str, Any]) -> None:
+        """The scratch has the file of the frame; if it cannot be written, the next run says so."""
+        assert self._scratch is not None
+        try:
+            put(self._scratch, frame["name"], base64.b64decode(frame["data"]), is_first=frame["first"])
+        except OSError as error:
+            self._put_error = error
 
     def run(self, frame: dict[str, Any]) -> dict[str, Any]:
         """Runs the code of the frame and says how it ended; artifacts were sent before."""
@@ -86,6 +95,9 @@ class Guest:
         return end
 
     def _evaluated(self, frame: dict[str, Any], calls: Calls) -> dict[str, Any]:
+        put_error, self._put_error = self._put_error, None
+        if put_error is not None:
+            raise put_error
         seed_chance(frame.get("seed"))
         self._clock.stand_at(frame.get("clock"))
         if frame.get("prelude"):
