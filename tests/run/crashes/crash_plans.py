@@ -15,6 +15,7 @@ from crash_tools import NAMES
 
 from wieldy.core.calls import ToolCall, ToolResult
 from wieldy.core.messages import Message
+from wieldy.sandbox import probe
 from wieldy.testing import call, text
 
 Item = tuple[str, str]
@@ -41,6 +42,7 @@ class Plan:
         consent: Whether people are asked on the spot, or the run rests until they have answered.
         helpers: Plans of nested runs, by the name of their tool.
         limit: After how many turns the run must come to an end; calls of a later one are not run.
+        by_code: Whether it writes code that makes the calls of a turn at once, and keeps what they brought.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Plan:
     consent: Literal["later", "at once"] = "later"
     helpers: dict[str, Plan] = field(default_factory=dict)
     limit: int | None = None
+    by_code: bool = False
 
     def turn(self, messages: Sequence[Message]) -> list[Any]:
         """What the model says next."""
@@ -64,12 +67,32 @@ class Plan:
         done = sum(reply.text.startswith(STEP) for reply in replies)
         if done < len(self.turns):
             prompt = messages[0].text
+            if self.by_code:
+                code = _code_of(self.turns[done], is_first=done == 0)
+                return [text(f"{STEP} {done + 1}"), call("python", {"code": code})]
             calls = (call(name, _arguments(name, _filled(operation, prompt))) for name, operation in self.turns[done])
             return [text(f"{STEP} {done + 1}"), *calls]
         answer = f"All {done} steps of {self.name} were taken."
         if self.is_frank and any(message.result is not None and is_open(message.result) for message in messages):
             answer = f"{answer} {DOUBTFUL}"
         return [call("finish", {"answer": answer})] if self.finish else [text(answer)]
+
+
+_ASKING = f"""
+import asyncio
+async def ask(tool, operation):
+    try:
+        return await tool(operation)
+    except ToolError as error:
+        return {DOUBTFUL!r} if error.kind in ("unknown", "timeout") else f"{{error.kind}}: {{error}}"
+brought = []
+"""
+
+
+def _code_of(turn: Sequence[Item], *, is_first: bool) -> str:
+    """Makes the calls of a turn at once; later ones go on with the names of the first."""
+    calls = ", ".join(f"ask({name}, {operation!r})" for name, operation in turn)
+    return f"{_ASKING if is_first else ''}brought.append(await asyncio.gather({calls}))\nbrought"
 
 
 def _arguments(name: str, operation: str) -> dict[str, str]:
@@ -201,6 +224,17 @@ IMPATIENT = Plan(
     is_stubborn=True,
 )
 
+CODE = Plan(
+    name="code",
+    turns=(
+        (("look", "a"), ("pay", "lost b"), ("send", "c"), ("book_async", "d")),
+        (("send_alone", "e"), ("pay_async", "f")),
+        (("put", "g"), ("send_async", "h")),
+    ),
+    asked=frozenset({"send_alone"}),
+    by_code=True,
+)
+
 PLANS = (
     *(plans_of_one_class(effect, is_async=is_async) for effect in NAMES for is_async in (False, True)),
     EVERYTHING,
@@ -213,6 +247,7 @@ PLANS = (
     ELSEWHERE,
     LIMITED,
     IMPATIENT,
+    *([CODE] if any(tier.works for tier in probe()) else []),
 )
 
 MEETING = Plan(name="meeting", turns=((("pay", "a"),), (("meet", ""), ("send", "b"), ("pay", "c"))))

@@ -110,6 +110,7 @@ def agent_for(plan: Plan, journal: Any) -> Agent:
         approver=(lambda request: request.approve(by="tester")) if plan.consent == "at once" else None,
         finish=plan.finish,
         limits=Limits(turns=plan.limit or 20),
+        actions="code" if plan.by_code else "calls",
     )
 
 
