@@ -1,0 +1,206 @@
+"""Who decides which way the code goes, and what all depends on that.
+
+Every frame has a *control*: whose data had a part in that this place is reached. It is joined into all that is
+assigned, changed and called there. Where data first has a say in the way (`diverge`), everything that any of the ways
+could change until they meet is labelled at once, since in a run with other data that is what would have changed. The
+same holds where an operation on data could have failed (`may_fail`): then the ways meet where the `try` statement
+around it ends.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Generator
+from typing import Any
+
+from wieldy.sandbox.tracked.analysis import Analysis, Effects
+from wieldy.sandbox.tracked.limits import Meter
+from wieldy.sandbox.tracked.marking import mark_all, mark_effects
+from wieldy.sandbox.tracked.objects import CLEAN, Label, Value
+from wieldy.sandbox.tracked.scopes import Env
+
+
+class Frame:
+    """One function, comprehension or module at work.
+
+    Attributes:
+        node: What it runs.
+        pc: The control by branches around this place, and before it where they leave a loop or the function.
+        failing: The control by operations before this place that could have failed, within `try` statements.
+    """
+
+    __slots__ = ("analysis", "env", "failing", "handling", "is_ours", "line", "node", "pc", "task")
+
+    def __init__(self, node: ast.AST, env: Env, task: Task, analysis: Analysis, pc: Label) -> None:
+        self.node = node
+        self.env = env
+        self.task = task
+        self.analysis = analysis
+        self.pc = pc
+        self.failing = CLEAN
+        self.handling: list[Value] = []
+        """The exceptions whose handlers are at work."""
+        self.line = 0
+        self.is_ours = False
+        """Whether it runs our prelude, whose lines nobody knows."""
+
+    @property
+    def control(self) -> Label:
+        """Whose data had a part in that this place is reached."""
+        return self.pc | self.failing | self.task.pc
+
+
+class TryRegion:
+    """A `try` statement whose body is at work.
+
+    Attributes:
+        label: Whose data could have made it fail up to now.
+        escaped: The part of that which could have led to a failure of the statement itself.
+        is_final: Nothing can get out of it by failing.
+    """
+
+    __slots__ = ("escaped", "frame", "is_final", "label", "node")
+
+    def __init__(self, node: ast.Try, frame: Frame, *, is_final: bool) -> None:
+        self.node = node
+        self.frame = frame
+        self.is_final = is_final
+        self.label = CLEAN
+        self.escaped = CLEAN
+
+
+class Task:
+    """One line of control: the module, or one of several coroutines that go on at once.
+
+    Attributes:
+        stack: Host generators, each waiting for the next; a call of a function adds one.
+        pc: The control by what others who go on at the same time wait for.
+    """
+
+    __slots__ = ("children", "frames", "outcome", "parent", "pc", "stack", "tries", "waits_for")
+
+    def __init__(self, parent: Task | None, pc: Label) -> None:
+        self.parent = parent
+        self.pc = pc
+        self.stack: list[Generator[Any, Any, Any]] = []
+        self.frames: list[Frame] = []
+        self.tries: list[TryRegion] = []
+        self.outcome: Any = None
+        self.children: list[Task] = []
+        self.waits_for: Any = None
+
+    def is_above(self, other: Task) -> bool:
+        """Whether the other one was started by this one, or by one that was."""
+        above = other.parent
+        while above is not None:
+            if above is self:
+                return True
+            above = above.parent
+        return False
+
+
+class Control:
+    """The labels of one run of code that are about its ways."""
+
+    def __init__(self, meter: Meter) -> None:
+        self.meter = meter
+        self.tasks: list[Task] = []
+        self.survived = CLEAN
+        self.printed = CLEAN
+
+    def diverge(self, frame: Frame, node: ast.AST, label: Label) -> None:
+        """Data of that label has a say in what the node does next."""
+        label &= ~frame.control
+        if not label:
+            return
+        effects = frame.analysis.until_join(node)
+        frame.pc |= label
+        self.survived |= label
+        self._mark([(effects, frame.env)], label)
+        if effects.can_wait:
+            self._reschedule(frame.task, label)
+        if effects.can_fail:
+            self._fail(frame.task, label)
+
+    def may_fail(self, frame: Frame, label: Label) -> None:
+        """An operation on data of that label is about to be done, which could fail."""
+        label &= ~frame.control
+        if label:
+            self._fail(frame.task, label)
+
+    def anything(self, frame: Frame, label: Label, *, names: bool) -> None:
+        """Data of that label decides which container is changed, or which function is called: it could be any."""
+        label &= ~frame.control
+        if not label:
+            return
+        self.survived |= label
+        if names:
+            self.printed |= label
+            self._reschedule(frame.task, label)
+        mark_all([part.env for task in self.tasks for part in task.frames], label, self.meter, names=names)
+
+    def _mark(self, parts: list[tuple[Effects, Env]], label: Label) -> None:
+        if mark_effects(parts, label, self.meter):
+            self.printed |= label
+
+    def _fail(self, task: Task, label: Label) -> None:
+        """Everything after this place, up to the end of the `try` statement that would catch it, depends on it."""
+        regions = _regions(task)
+        if not regions or not regions[-1].is_final:
+            self.survived |= label
+        if not regions:
+            return
+        for region in regions:
+            region.label |= label
+        for region in regions[:-1]:
+            region.escaped |= label
+        outermost = regions[-1]
+        outermost.frame.failing |= label
+        parts = [(outermost.frame.analysis.until_join(outermost.node), outermost.frame.env)]
+        for frame in _frames_within(task, outermost.frame):
+            frame.failing |= label
+            parts.append((frame.analysis.effects(frame.node), frame.env))
+        for other in self.tasks:
+            # A failure that leaves its task ends those that go on beside it.
+            if outermost.frame.task.is_above(other):
+                other.pc |= label
+                parts += [(frame.analysis.effects(frame.node), frame.env) for frame in other.frames]
+        self._mark(parts, label)
+        if any(effects.can_wait for effects, _ in parts):
+            self._reschedule(task, label)
+
+    def _reschedule(self, task: Task, label: Label) -> None:
+        """When the task waits depends on the label; so does all that others do meanwhile."""
+        parts: list[tuple[Effects, Env]] = []
+        for other in self.tasks:
+            if other is not task and not other.is_above(task):
+                other.pc |= label
+                parts += [(frame.analysis.effects(frame.node), frame.env) for frame in other.frames]
+        if parts:
+            self._mark(parts, label)
+
+
+def _regions(task: Task) -> list[TryRegion]:
+    """The `try` statements that a failure could reach, from the inside out."""
+    found: list[TryRegion] = []
+    at: Task | None = task
+    while at is not None:
+        for region in reversed(at.tries):
+            found.append(region)
+            if region.is_final:
+                return found
+        at = at.parent
+    return found
+
+
+def _frames_within(task: Task, outermost: Frame) -> list[Frame]:
+    """The frames that a failure would end on its way to that one."""
+    found: list[Frame] = []
+    at: Task | None = task
+    while at is not None:
+        for frame in reversed(at.frames):
+            if frame is outermost:
+                return found
+            found.append(frame)
+        at = at.parent
+    return found

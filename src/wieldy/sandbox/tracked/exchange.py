@@ -1,0 +1,118 @@
+"""Data of JSON on its way in and out: copied, never shared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, cast
+
+from wieldy.sandbox.tracked.comparisons import unawaited
+from wieldy.sandbox.tracked.limits import LimitReachedError, Meter
+from wieldy.sandbox.tracked.objects import (
+    CLEAN,
+    CoroutineObject,
+    DictObject,
+    Label,
+    ListObject,
+    SetObject,
+    TupleObject,
+    Value,
+    key_of,
+    raised,
+    shallow,
+    type_name,
+)
+
+
+def enter(data: object, label: Label, meter: Meter, depth: int = 0) -> Value:
+    """The data as a value, all of which is of that label.
+
+    A container itself is new, whatever is in it: no data decides which one it is. What it is, its shape says.
+
+    Raises:
+        TypeError: It is no JSON.
+        LimitReachedError: It is too large or too deep.
+    """
+    if depth > meter.limits.nesting:
+        raise LimitReachedError(f"data of more than {meter.limits.nesting} levels")
+    meter.charge(1)
+    if isinstance(data, str):
+        return Value(meter.text(str(data)), label)
+    if data is None or isinstance(data, bool):
+        return Value(data, label)
+    if isinstance(data, int):
+        return Value(meter.number(int(data)), label)
+    if isinstance(data, float):
+        return Value(float(data), label)
+    if isinstance(data, list | tuple):
+        elements = cast("list[object]", data)
+        meter.make(len(elements) + 1)
+        return Value(ListObject([enter(item, label, meter, depth + 1) for item in elements], label), CLEAN)
+    if isinstance(data, Mapping):
+        members = cast("Mapping[object, object]", data)
+        meter.make(len(members) + 1)
+        entries: dict[Any, tuple[object, Value]] = {}
+        for key, item in members.items():
+            name = enter(key, label, meter, depth + 1).data
+            entries[key_of(name)] = (name, enter(item, label, meter, depth + 1))
+        return Value(DictObject(entries, label), CLEAN)
+    raise TypeError(f"expected JSON, found a {type(data).__name__}")
+
+
+def leave(value: Value, meter: Meter, depth: int = 0) -> tuple[object, Label]:
+    """A copy of the value as JSON, and who had a part in it.
+
+    Raises:
+        Raised: It, or something in it, is no JSON.
+        LimitReachedError: It is too deep, or contains itself.
+    """
+    if depth > meter.limits.nesting:
+        raise LimitReachedError(f"data of more than {meter.limits.nesting} levels")
+    meter.charge(1)
+    data = value.data
+    if isinstance(data, str) and not data.isascii():
+        _check_characters(data, value.label)
+    if isinstance(data, str | int | None):
+        return data, value.label
+    if isinstance(data, float):
+        if not math.isfinite(data):
+            raise raised("ValueError", f"{data} is no JSON", value.label)
+        return data, value.label
+    if isinstance(data, ListObject | TupleObject | SetObject):
+        return _leave_items(value, meter, depth)
+    if isinstance(data, DictObject):
+        return _leave_members(value, data, meter, depth)
+    if isinstance(data, CoroutineObject):
+        raise raised("TypeError", f"{unawaited(data)} was not awaited: write `await` before it", value.label)
+    raise raised("TypeError", f"a {type_name(data)} is no JSON", value.label)
+
+
+def _leave_items(value: Value, meter: Meter, depth: int) -> tuple[object, Label]:
+    data: Any = value.data
+    label = shallow(value)
+    items = [Value(item) for item in data.members.values()] if isinstance(data, SetObject) else data.items
+    made: list[object] = []
+    for item in items:
+        copy, part = leave(item, meter, depth + 1)
+        made.append(copy)
+        label |= part
+    return made, label
+
+
+def _leave_members(value: Value, data: DictObject, meter: Meter, depth: int) -> tuple[object, Label]:
+    label = shallow(value)
+    members: dict[str, object] = {}
+    for name, item in data.entries.values():
+        if not isinstance(name, str):
+            raise raised("TypeError", f"a key must be text, found a {type_name(name)}", label)
+        leave(Value(name), meter, depth + 1)
+        members[name], part = leave(item, meter, depth + 1)
+        label |= part
+    return members, label
+
+
+def _check_characters(text: str, label: Label) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise raised("ValueError", "the text holds half a character", label) from None

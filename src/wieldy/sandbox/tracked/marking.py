@@ -1,0 +1,158 @@
+"""Labelling what a part of the code could change, without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from wieldy.sandbox.tracked.analysis import MUTATING, Effects
+from wieldy.sandbox.tracked.limits import Meter
+from wieldy.sandbox.tracked.objects import (
+    Builtin,
+    CoroutineObject,
+    DictObject,
+    FunctionObject,
+    IteratorObject,
+    Label,
+    LazyObject,
+    ListObject,
+    Method,
+    SetObject,
+    TupleObject,
+    Value,
+)
+from wieldy.sandbox.tracked.scopes import Env
+
+CONTAINERS = (ListObject, DictObject, SetObject)
+
+
+def taint(data: object, label: Label) -> None:
+    """Says of a container, iterator or coroutine that the label had a part in all that is in it."""
+    if isinstance(data, ListObject):
+        data.shape |= label
+        data.items[:] = [Value(item.data, item.label | label) for item in data.items]
+    elif isinstance(data, DictObject):
+        data.shape |= label
+        for key, (name, value) in data.entries.items():
+            data.entries[key] = (name, Value(value.data, value.label | label))
+    elif isinstance(data, SetObject | IteratorObject | CoroutineObject):
+        data.shape |= label
+
+
+def mark_effects(parts: Iterable[tuple[Effects, Env]], label: Label, meter: Meter) -> bool:
+    """Labels all that the parts could change, each in its scope; says whether they could print."""
+    reach = _Reach(meter)
+    for effects, env in parts:
+        for name in effects.assigned:
+            owner = env.owner(name) or env.module
+            owner.taint(name, label, is_deleted=name in effects.deleted)
+        reach.add(effects, env)
+    reach.walk()
+    reach.mark(label)
+    return reach.prints
+
+
+def mark_all(envs: Iterable[Env], label: Label, meter: Meter, *, names: bool) -> None:
+    """Labels everything that can be reached from the scopes; the names too, if they could be bound anew."""
+    reach = _Reach(meter)
+    reach.is_entangled = True
+    for env in envs:
+        reach.add_scope(env)
+    reach.walk()
+    reach.mark(label)
+    if names:
+        for env in reach.scopes.values():
+            for name in list(env.values):
+                env.taint(name, label, is_deleted=False)
+
+
+class _Reach:
+    """What can be reached from parts of the code, and what of it they change."""
+
+    def __init__(self, meter: Meter) -> None:
+        self.meter = meter
+        self.is_entangled = False
+        self.prints = False
+        self.seen: dict[int, object] = {}
+        self.changed: list[object] = []
+        self.declared: list[tuple[str, Env, bool]] = []
+        self.scopes: dict[int, Env] = {}
+        self._parts: set[tuple[int, int]] = set()
+        self._waiting: list[object] = []
+
+    def add(self, effects: Effects, env: Env) -> None:
+        if (id(effects), id(env)) in self._parts:
+            return
+        self._parts.add((id(effects), id(env)))
+        self.is_entangled = self.is_entangled or effects.is_entangled
+        self.declared += [(name, env, name in effects.deleted) for name in effects.declared]
+        for name in effects.loads:
+            found = env.find(name)
+            if found is not None:
+                self._waiting.append(found.data)
+            elif name == "print":
+                self.prints = True
+        for name in effects.mutated:
+            found = env.find(name)
+            if found is not None:
+                self.changed.append(found.data)
+
+    def add_scope(self, env: Env | None) -> None:
+        while env is not None and id(env) not in self.scopes:
+            self.scopes[id(env)] = env
+            self._waiting += [value.data for value in env.values.values()]
+            env = env.parent
+
+    def walk(self) -> None:
+        while self._waiting:
+            data = self._waiting.pop()
+            if isinstance(data, str | int | float | None) or id(data) in self.seen:
+                continue
+            self.meter.charge(1)
+            self.seen[id(data)] = data
+            self._waiting += self._within(data)
+
+    def _within(self, data: Any) -> list[object]:
+        if isinstance(data, ListObject | TupleObject):
+            return [item.data for item in data.items]
+        if isinstance(data, DictObject):
+            return [value.data for _, value in data.entries.values()]
+        if isinstance(data, IteratorObject):
+            return [data.source.data]
+        if isinstance(data, Builtin):
+            self.prints = self.prints or data.name == "print"
+            return []
+        return self._within_code(data)
+
+    def _within_code(self, data: Any) -> list[object]:
+        if isinstance(data, FunctionObject):
+            self.add(data.code.effects, data.env)
+            self.add_scope_if_all(data.env)
+            return [value.data for value in data.defaults.values()]
+        if isinstance(data, LazyObject):
+            self.add(data.effects, data.frame.env)
+            self.add_scope_if_all(data.frame.env)
+            return []
+        if isinstance(data, CoroutineObject):
+            return [data.callee, *(value.data for value in (*data.arguments, *data.keywords.values()))]
+        if isinstance(data, Method):
+            self.is_entangled = self.is_entangled or data.name in MUTATING
+            return [data.receiver.data]
+        return []
+
+    def add_scope_if_all(self, env: Env) -> None:
+        if self.scopes:
+            self.add_scope(env)
+
+    def mark(self, label: Label) -> None:
+        for name, env, is_deleted in self.declared:
+            for owner in {id(owner): owner for owner in (env.owner(name), env.module) if owner}.values():
+                if name in owner.names:
+                    owner.taint(name, label, is_deleted=is_deleted)
+        for data in self.seen.values():
+            if isinstance(data, IteratorObject | CoroutineObject) or (
+                self.is_entangled and isinstance(data, CONTAINERS)
+            ):
+                taint(data, label)
+        for data in self.changed:
+            taint(data, label)
