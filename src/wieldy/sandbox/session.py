@@ -42,6 +42,7 @@ class Session:
         self._inputs = inputs
         self._spare: Worker | None = None
         self._worker: Worker | None = None
+        self._retired: Worker | None = None
         self._paused: Supervision | None = None
         self._is_busy = False
 
@@ -141,10 +142,10 @@ class Session:
 
     async def close(self) -> None:
         """No process and no file of the sandbox is left; a paused run is over."""
-        for worker in (self._worker, self._spare):
+        for worker in (self._worker, self._spare, self._retired):
             if worker is not None:
                 worker.close()
-        self._worker = self._spare = self._paused = None
+        self._worker = self._spare = self._retired = self._paused = None
         await self._processes.close()
         if self._inputs is not None:
             shutil.rmtree(self._inputs, ignore_errors=True)
@@ -155,6 +156,9 @@ class Session:
             outcome = await supervision.until_end(*frames, handler=call)
             return outcome
         finally:
+            if self._retired is not None:
+                self._retired.close()
+                self._retired = None
             if outcome is None or outcome.status == "killed":
                 self._forget_worker()
             elif outcome.status == "paused":
@@ -164,21 +168,23 @@ class Session:
                     self._spare = Worker(self._processes)
 
     async def _worker_for(self, *, fresh: bool) -> Worker:
-        if fresh:
-            self._forget_worker()
+        if fresh and self._retired is None:
+            self._retired, self._worker = self._worker, None  # it is stopped, and ended when there is time for that
+            self._remove_inputs()
         if self._worker is None:
-            worker, self._spare = self._spare or Worker(self._processes), None
-            self._worker = worker
-            await worker.ready()
+            self._worker, self._spare = self._spare or Worker(self._processes), None
+        await self._worker.ready()
         return self._worker
 
     def _forget_worker(self) -> None:
         if self._worker is not None:
             self._worker.close()
             self._worker = None
-        if self._inputs is not None:
-            for left in self._inputs.iterdir():
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
+        self._remove_inputs()
+
+    def _remove_inputs(self) -> None:
+        for left in self._inputs.iterdir() if self._inputs is not None else ():
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     def _frames_of_files(self, files: Mapping[str, bytes]) -> list[JsonObject]:
         for name in files:
@@ -201,10 +207,13 @@ class Session:
 
     def _write_inputs(self, files: Mapping[str, bytes]) -> None:
         if self._inputs is not None:
-            for name, content in files.items():
-                path = self._inputs / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
+            try:
+                for name, content in files.items():
+                    path = self._inputs / name
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(content)
+            except OSError as error:  # a file where another name needs a directory
+                raise UsageError(f"the files cannot be put into the sandbox: {error}") from None
 
     def _occupied(self) -> _Occupied:
         return _Occupied(self)

@@ -63,6 +63,7 @@ class Worker:
         self.reader = FrameReader()
         self.is_closed = False
         self._process: int | None = None
+        self._is_ready = False
         self._pid = 0
         self._unsent = bytearray()
         self._poll = select.epoll()
@@ -75,11 +76,12 @@ class Worker:
         Raises:
             SandboxError: It could not be locked in; nothing ran.
         """
-        if self._process is not None:
+        if self._is_ready:
             return
         self.errors.begin(_PIECE_BYTES)
-        self._process = await self._processes.spawned(self._number)
-        self._pid = _pid_of(self._process)
+        if self._process is None:
+            self._process = await self._processes.spawned(self._number)
+            self._pid = _pid_of(self._process)
         while (frame := self.reader.next()) is None:
             await self.readable()
             self.read()
@@ -89,6 +91,7 @@ class Worker:
                 raise SandboxError(f"a worker of the sandbox ended before it was ready: {said}")
         if frame.get("op") != "ready":
             raise SandboxError(f"a worker of the sandbox could not be locked in: {frame.get('reason')}")
+        self._is_ready = True
 
     async def readable(self) -> None:
         """Waits until there is something to read, or what was left unsent can be sent."""

@@ -11,10 +11,9 @@ from .system_calls import buffer_of, system_call
 
 NOBODY = 65534
 
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 1, 4, 24, 38, 47
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 1, 4, 38, 47
 _PR_CAP_AMBIENT_CLEAR_ALL = 4
 _CAPABILITY_VERSION_3 = 0x20080522
-_LAST_CAPABILITY = 63
 
 
 def die_with_parent() -> None:
@@ -37,11 +36,6 @@ def give_up_capabilities() -> None:
     """The process has no capability and can gain none, neither by programs that it starts."""
     system_call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     system_call("prctl", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-    for capability in range(_LAST_CAPABILITY + 1):
-        try:
-            system_call("prctl", _PR_CAPBSET_DROP, capability, 0, 0, 0)
-        except OSError:  # beyond the last one that this kernel knows, or without the right to drop any: see below
-            break
     header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
     system_call("capset", buffer_of(header), buffer_of(bytes(24)))
     system_call("prctl", _PR_SET_DUMPABLE, 0, 0, 0, 0)
