@@ -141,7 +141,9 @@ class CodeToolset(Toolset):
         request = self._request
         journal = request.journal if ctx.journal is None else ctx.journal
         run_id = nested_run_id(ctx.idempotency_key)
-        model = CodeModel(namespace, run_id=run_id, started=lambda: journal.read(run_id)[0].time)
+        model = CodeModel(
+            namespace, run_id=run_id, started=lambda: journal.read(run_id)[0].time, results=request.results
+        )
 
         @asynccontextmanager
         async def opening(_run_id: str, begins: bool) -> AsyncGenerator[RunRequest]:

@@ -12,6 +12,7 @@ from wieldy.run.actions.code.model import CodeModel
 from wieldy.run.loop import run
 from wieldy.run.policy import allow_all
 from wieldy.run.request import RunRequest, new_run_id
+from wieldy.run.results import ResultRules
 
 if TYPE_CHECKING:
     from wieldy.agent.code_rules import CodeRules
@@ -60,7 +61,7 @@ async def execute(
     """
     run_id = new_run_id()
     async with opened(toolset, rules) as (_, namespace):
-        model = CodeModel(namespace, run_id=run_id, started=lambda: journal.read(run_id)[0].time)
+        model = CodeModel(namespace, run_id=run_id, started=lambda: journal.read(run_id)[0].time, results=ResultRules())
         request = RunRequest(model=model, toolset=toolset, journal=journal, policy=policy, approver=approver)
         result = await run(request_of(request, model, messages=(Message.user(code),)))
     return Executed(result=result, ended=ended_from_text(result.text))

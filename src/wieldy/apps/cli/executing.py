@@ -94,8 +94,8 @@ def _artifacts(ended: Ended) -> list[JsonValue]:
         {
             "name": file.name,
             "media_type": file.media_type,
-            "size_bytes": len(file.content),
-            "data": base64.b64encode(file.content).decode(),
+            "size_bytes": file.size_bytes,
+            "data": None if file.content is None else base64.b64encode(file.content).decode(),
         }
         for file in ended.artifacts
     ]
@@ -141,7 +141,7 @@ def _show(executed: Executed, journal: Journal) -> None:
         shown = ended.value if isinstance(ended.value, str) else canonical_json(ended.value)
         terminal.block(Text(neutralise(shown)))
     for file in ended.artifacts:
-        note(f"It wrote {file.name} ({file.media_type}, {human_size(len(file.content))}); --json has the contents.")
+        note(f"It wrote {file.name} ({file.media_type}, {human_size(file.size_bytes)}); --json has the contents.")
 
 
 def _failure(executed: Executed) -> str:

@@ -20,11 +20,16 @@ Status: TypeAlias = Literal["done", "error", "killed", "diverged", "limit"]
 
 
 class File(Record, frozen=True, kw_only=True):
-    """Something that the code has written or drawn."""
+    """Something that the code has written or drawn.
+
+    Attributes:
+        content: None where it is too large to be kept, or one too many.
+    """
 
     name: str
     media_type: str
-    content: bytes
+    size_bytes: int
+    content: bytes | None
 
 
 class Ended(Record, frozen=True, kw_only=True):
@@ -56,8 +61,14 @@ class Ended(Record, frozen=True, kw_only=True):
         return self.status in ("done", "error")
 
 
-def ended_by(outcome: Outcome) -> Ended:
-    """What a sandbox says, for the record."""
+def ended_by(outcome: Outcome, *, file_bytes: int, files: int) -> Ended:
+    """What a sandbox says, for the record.
+
+    Args:
+        outcome: What it says.
+        file_bytes: How large a file may be to be kept.
+        files: How many of them are.
+    """
     status: Status = "killed" if outcome.status == "paused" else outcome.status
     return Ended(
         status=status,
@@ -69,7 +80,13 @@ def ended_by(outcome: Outcome) -> Ended:
         line=None if outcome.error is None else outcome.error.line,
         because=outcome.killed_because,
         artifacts=tuple(
-            File(name=file.name, media_type=file.media_type, content=file.content) for file in outcome.artifacts
+            File(
+                name=file.name,
+                media_type=file.media_type,
+                size_bytes=len(file.content),
+                content=file.content if number < files and len(file.content) <= file_bytes else None,
+            )
+            for number, file in enumerate(outcome.artifacts)
         ),
     )
 
@@ -83,7 +100,12 @@ def ended_to_text(ended: Ended) -> str:
             data[name] = value
     if ended.artifacts:
         data["artifacts"] = [
-            {"name": file.name, "media_type": file.media_type, "data": base64.b64encode(file.content).decode()}
+            {
+                "name": file.name,
+                "media_type": file.media_type,
+                "size_bytes": file.size_bytes,
+                "data": None if file.content is None else base64.b64encode(file.content).decode(),
+            }
             for file in ended.artifacts
         ]
     return json.dumps(data, ensure_ascii=False)
@@ -94,7 +116,12 @@ def ended_from_text(text: str) -> Ended | None:
     try:
         data: Any = json.loads(text)
         files = tuple(
-            File(name=each["name"], media_type=each["media_type"], content=base64.b64decode(each["data"]))
+            File(
+                name=each["name"],
+                media_type=each["media_type"],
+                size_bytes=each["size_bytes"],
+                content=None if each["data"] is None else base64.b64decode(each["data"]),
+            )
             for each in data.pop("artifacts", ())
         )
         return Ended(**data, artifacts=files)

@@ -8,11 +8,12 @@ anything.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from wieldy.core.json import JsonObject, JsonValue, canonical_json
+from wieldy.core.json import JsonObject, JsonValue
 from wieldy.core.record import Record
 from wieldy.sandbox import GuestCall, Outcome, Pause, SandboxLimits
 from wieldy.sandbox import Session as Sandbox
@@ -25,28 +26,41 @@ MAX_REPLY_BYTES: Final = 3_500_000
 GUEST: Final = """
 import asyncio, json
 _wieldy_ask, _wieldy_waiting = call_sync, []
-def _wieldy_plain(value):
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
+def _wieldy_plain(value, depth=0):
+    if depth > 80:
+        raise TypeError("arguments must be JSON: these are nested too deeply")
     if isinstance(value, dict):
-        return {str(name): _wieldy_plain(item) for name, item in value.items()}
+        return {str(name): _wieldy_plain(item, depth + 1) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_wieldy_plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _wieldy_plain(value.tolist())
-    raise TypeError(f"arguments must be JSON: found a value of the type {type(value).__name__}")
-def _wieldy_flush():
+        return [_wieldy_plain(item, depth + 1) for item in value]
+    if value is not None and not isinstance(value, (bool, int, float, str)):
+        if not hasattr(value, "tolist"):
+            raise TypeError(f"arguments must be JSON: found a value of the type {type(value).__name__}")
+        return _wieldy_plain(value.tolist(), depth + 1)
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        if isinstance(value, int) and value.bit_length() > 13_000:
+            raise ValueError("an integer with too many digits")
+    except ValueError as error:
+        raise TypeError(f"arguments must be JSON: {error}") from None
+    return value
+def _wieldy_asked(name, arguments):
+    return {"name": str(name), "arguments": _wieldy_plain(dict(arguments or {}))}
+def _wieldy_round(*last):
     waiting = [(future, asked) for future, asked in _wieldy_waiting if not future.done()]
     _wieldy_waiting.clear()
-    replies = _wieldy_replies([asked for _, asked in waiting])
+    asked = [*(one for _, one in waiting), *last]
+    try:
+        replies = _wieldy_replies(asked) if asked else []
+    except ValueError as error:
+        replies = [{"error": {"kind": "too_large", "message": f"the arguments cannot be sent: {error}"}} for _ in asked]
     for (future, _), reply in zip(waiting, replies):
         if "error" in reply:
             future.set_exception(ToolError(reply["error"]["kind"], reply["error"]["message"]))
         else:
             future.set_result(reply["value"])
+    return replies[len(waiting):]
 def _wieldy_replies(asked):
-    if not asked:
-        return []
     answer = _wieldy_ask("*batch*", {"calls": asked})
     replies = list(answer["replies"])
     while answer["more"]:
@@ -60,25 +74,17 @@ def _wieldy_watch(loop):
         def idle(timeout=None):
             if timeout == 0 or not _wieldy_waiting:
                 return select(timeout)
-            _wieldy_flush()
+            _wieldy_round()
             return select(0)
         selector.select = idle
 def call(name, arguments=None):
     loop = asyncio.get_running_loop()
     _wieldy_watch(loop)
     future = loop.create_future()
-    _wieldy_waiting.append((future, {"name": str(name), "arguments": _wieldy_plain(dict(arguments or {}))}))
+    _wieldy_waiting.append((future, _wieldy_asked(name, arguments)))
     return future
 def call_sync(name, arguments=None):
-    waiting = [(future, asked) for future, asked in _wieldy_waiting if not future.done()]
-    _wieldy_waiting.clear()
-    asked = {"name": str(name), "arguments": _wieldy_plain(dict(arguments or {}))}
-    *others, reply = _wieldy_replies([*(one for _, one in waiting), asked])
-    for (future, _), other in zip(waiting, others):
-        if "error" in other:
-            future.set_exception(ToolError(other["error"]["kind"], other["error"]["message"]))
-        else:
-            future.set_result(other["value"])
+    [reply] = _wieldy_round(_wieldy_asked(name, arguments))
     if "error" in reply:
         raise ToolError(reply["error"]["kind"], reply["error"]["message"])
     return reply["value"]
@@ -188,8 +194,8 @@ def _pieces(replies: Sequence[Reply | ToolFailure]) -> list[list[JsonObject]]:
 
 
 def size_bytes(value: JsonValue) -> int:
-    """Of a value on its way."""
-    return len(canonical_json(value).encode("utf-8", "replace"))
+    """Of a value on its way: in ASCII, as frames have it."""
+    return len(json.dumps(value))
 
 
 def _to_json(reply: Reply | ToolFailure) -> JsonObject:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from wieldy.core.ports import ModelEvent, ModelRequest
     from wieldy.run.actions.code.namespace import Namespace
     from wieldy.run.actions.code.replay import Action
+    from wieldy.run.results import ResultRules
 
 NAME: Final = "code:python"
 
@@ -35,16 +36,20 @@ class CodeModel:
         namespace: In which the code runs.
         run_id: The run.
         started: When it began, in seconds since the epoch; asked once it has.
+        results: Say which of the files that it writes are kept.
 
     Attributes:
         run_id: The run.
         is_live: Whether the code ended in this process, and the worker has the names that it has left.
     """
 
-    def __init__(self, namespace: Namespace, *, run_id: str, started: Callable[[], float]) -> None:
+    def __init__(
+        self, namespace: Namespace, *, run_id: str, started: Callable[[], float], results: ResultRules
+    ) -> None:
         self._namespace = namespace
         self.run_id = run_id
         self._started = started
+        self._results = results
         self.is_live = False
         self._answered: int | None = None  # batches, in this process
 
@@ -86,6 +91,9 @@ class CodeModel:
         if isinstance(step, Calls):
             calls = [ToolCall(id=str(call.seq), name=call.name, arguments=call.arguments) for call in step.calls]
             return Message.assistant(calls=calls)
-        ended = step if isinstance(step, Ended) else ended_by(step)
+        ended = step if isinstance(step, Ended) else self._ended_by(step)
         self.is_live = isinstance(step, Outcome) and ended.keeps_names
         return Message.assistant(ended_to_text(ended))
+
+    def _ended_by(self, outcome: Outcome) -> Ended:
+        return ended_by(outcome, file_bytes=self._results.part_limit_bytes, files=self._results.parts)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from wieldy.core.json import canonical_json
 from wieldy.core.media import FilePart, ImagePart, data_url
+from wieldy.tools.attachments import human_size
 from wieldy.tools.present import Presented
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def report(
     if ended is None or ended.status != "done":
         lines = [*_failure(ended, limits, stop_reason), *_printed(ended), *calls_made(calls)]
         return Presented(text="\n".join(lines), trust=trust, is_error=True, parts=_parts(ended))
-    lines = [_value(ended), *_printed(ended), *(f"file: {file.name} ({file.media_type})" for file in ended.artifacts)]
+    lines = [_value(ended), *_printed(ended), *map(_about, ended.artifacts)]
     return Presented(text="\n".join(lines), structured=ended.value, trust=trust, parts=_parts(ended))
 
 
@@ -154,12 +155,18 @@ def _cut(text: str) -> str:
     return line if len(line) <= _MOST_OF_A_CALL else f"{line[: _MOST_OF_A_CALL - 3]}..."
 
 
+def _about(file: File) -> str:
+    left_out = ", left out, because it is too large or one too many" if file.content is None else ""
+    return f"file: {file.name} ({file.media_type}, {human_size(file.size_bytes)}{left_out})"
+
+
 def _parts(ended: Ended | None) -> tuple[ImagePart | FilePart, ...]:
-    return () if ended is None else tuple(map(_part, ended.artifacts))
+    files = () if ended is None else ended.artifacts
+    return tuple(_part(file, file.content) for file in files if file.content is not None)
 
 
-def _part(file: File) -> ImagePart | FilePart:
-    url = data_url(file.content, media_type=file.media_type)
+def _part(file: File, content: bytes) -> ImagePart | FilePart:
+    url = data_url(content, media_type=file.media_type)
     if file.media_type in _IMAGES:
         return ImagePart(url=url)
     return FilePart(name=file.name.rpartition("/")[2] or "file", media_type=file.media_type, url=url)
