@@ -102,6 +102,22 @@ async def test_an_answer_that_cannot_be_sent_is_an_error_in_the_code(session: Se
     assert outcome.value[0] == "result_not_sendable"
 
 
+@pytest.mark.parametrize("text", ["é" * 1_900_000, "\ud800", "\U0001f600", 'quo"te\n\0'])
+async def test_text_crosses_both_ways_as_it_is(session: Session, text: str) -> None:
+    async def handler(call: GuestCall) -> Any:
+        return call.arguments.get("text", text)
+
+    assert (await session.run("len(call_sync('give'))", call=handler)).value == len(text)
+    if text != "\ud800":
+        assert (await session.run("call_sync('echo', {'text': call_sync('give')})", call=handler)).value == text
+
+
+async def test_a_name_with_half_a_character_is_an_error_before_the_call(session: Session) -> None:
+    outcome = await session.run("call_sync('\\ud800')", call=echo)
+    assert outcome.error is not None
+    assert (outcome.error.type, outcome.counts.calls) == ("TypeError", 0)
+
+
 async def test_arguments_that_are_no_json_are_an_error_before_the_call(session: Session) -> None:
     outcome = await session.run("call_sync('f', {'a': object()})", call=echo)
     assert outcome.error is not None

@@ -90,6 +90,13 @@ async def test_while_a_run_is_paused_no_other_begins_and_without_one_none_is_res
     assert (await session.resume("x")).value == "x"
 
 
+async def test_a_fresh_run_gives_a_paused_one_up(session: Session) -> None:
+    await session.run("x = 1\ncall_sync('ask')", call=pausing)
+    assert (await session.run("'x' in globals()", fresh=True)).value is False
+    with pytest.raises(UsageError, match="no run is paused"):
+        await session.resume("x")
+
+
 async def test_a_session_with_a_paused_run_closes(session: Session) -> None:
     await session.run("call_sync('ask')", call=pausing)
     await session.close()

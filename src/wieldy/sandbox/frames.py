@@ -14,7 +14,8 @@ from wieldy.core.json import JsonObject, parse_json
 FRAME_BYTES: Final = 4 << 20
 DEEPEST: Final = 120  # the guest nests a hundred deep, within a frame
 
-_encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+_escaping = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 class ProtocolError(Exception):
@@ -67,7 +68,10 @@ def frame_of(content: JsonObject) -> bytes:
         ValueError: The content is no JSON, or too long for a frame.
         TypeError: The same, where it holds other objects.
     """
-    encoded = _encoder.encode(content).encode()
+    try:
+        encoded = _encoder.encode(content).encode()
+    except UnicodeEncodeError:  # half a character, which UTF-8 does not have and an escape has
+        encoded = _escaping.encode(content).encode()
     if len(encoded) > FRAME_BYTES:
         raise ValueError(f"{len(encoded):,} bytes are more than the {FRAME_BYTES:,} of a frame")
     return len(encoded).to_bytes(4, "big") + encoded

@@ -69,11 +69,11 @@ class Calls:
 
     def _issue(self, name: str, arguments: Mapping[str, Any] | None) -> int:
         try:
-            passed = plain(dict(arguments or {}))
+            name, passed = plain(str(name)), plain(dict(arguments or {}))
         except NotJsonError as error:
-            raise TypeError(f"the arguments of {name!r} must be JSON: {error}") from None
+            raise TypeError(f"the name and the arguments of the call {name!a} must be JSON: {error}") from None
         sequence = self._issued + 1
-        self._channel.send({"op": "call", "seq": sequence, "name": str(name), "arguments": passed})
+        self._channel.send({"op": "call", "seq": sequence, "name": name, "arguments": passed})
         self._issued = sequence
         return sequence
 

@@ -10,7 +10,7 @@ FRAME_BYTES = 4 << 20
 """The host takes no longer frames."""
 
 _READ_BYTES = 1 << 16
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode
 _decode = json.JSONDecoder().decode
 
 
