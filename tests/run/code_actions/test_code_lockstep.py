@@ -75,6 +75,23 @@ async def batches_of(
             [[2]],
             2,
         ),
+        (
+            "async def late(n):\n    await asyncio.sleep(n)\n    return await echo(n)\n"
+            "await asyncio.gather(late(3600), late(5), late(5))",
+            [[5, 5], [3600]],
+            [3600, 5, 5],
+        ),
+        (
+            "import time\nbegun = [time.time(), time.monotonic()]\nawait asyncio.sleep(100)\ntime.sleep(20)\n"
+            "[time.time() - begun[0], time.monotonic() - begun[1]]",
+            [],
+            [120.0, 120.0],
+        ),
+        (
+            "try:\n    await asyncio.wait_for(asyncio.sleep(60), 5)\nexcept TimeoutError:\n    found = 'late'\nfound",
+            [],
+            "late",
+        ),
         ("task = asyncio.create_task(echo(1))\nawait asyncio.sleep(0)\n5", [], 5),
     ],
 )
@@ -151,3 +168,11 @@ async def test_arguments_that_are_no_json_fail_in_their_line(value: str, words: 
     assert outcome.error is not None
     assert (outcome.error.type, outcome.error.line) == ("TypeError", 2)
     assert words in outcome.error.message
+
+
+async def test_code_that_waits_for_nothing_ends_at_once() -> None:
+    found, outcome = await batches_of("await echo(1)\nawait asyncio.Event().wait()")
+    assert found == [[1]]
+    assert outcome.error is not None
+    assert "will never come" in outcome.error.message
+    assert outcome.counts.wall_s < 4

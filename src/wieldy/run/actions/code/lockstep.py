@@ -1,9 +1,9 @@
 """Code in lockstep: every call that it can issue goes to the host at once, and all answers come back at once.
 
 So what code does depends on the answers alone and never on their timing, and running it again with the recorded
-answers is the same by construction. `GUEST` is the half that runs in the sandbox: its event loop asks the host, by one
-call that waits, whenever nothing in it can go on. The other half knows that everything which comes from there may be
-anything.
+answers is the same by construction. Time in it stands while it computes; waiting makes it jump, and takes none. `GUEST`
+is the half that runs in the sandbox: its event loop asks the host, by one call that waits, whenever nothing in it can go
+on. The other half knows that everything which comes from there may be anything.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ MAX_REPLY_BYTES: Final = 3_500_000
 """Of what goes to the guest at once; a frame carries 4 MiB."""
 
 GUEST: Final = """
-import asyncio, json
+import asyncio, json, time as _wieldy_time
 _wieldy_ask, _wieldy_waiting = call_sync, []
+_wieldy_clock, _wieldy_passed = _wieldy_time.time.__self__, 0.0
 def _wieldy_plain(value, depth=0):
     if depth > 80:
         raise TypeError("arguments must be JSON: these are nested too deeply")
@@ -67,20 +68,35 @@ def _wieldy_replies(asked):
         answer = _wieldy_ask("*more*", {})
         replies += answer["replies"]
     return replies
+def _wieldy_pass(seconds):
+    global _wieldy_passed
+    if not seconds >= 0:
+        raise ValueError("sleep length must be non-negative")
+    _wieldy_passed += seconds
+    _wieldy_clock.move(_wieldy_clock.now + seconds)
 def _wieldy_watch(loop):
     selector = loop._selector
-    if getattr(selector, "_wieldy_select", None) is None:
-        select = selector._wieldy_select = selector.select
-        def idle(timeout=None):
-            if timeout == 0 or not _wieldy_waiting:
-                return select(timeout)
-            _wieldy_round()
+    select = selector.select
+    def idle(timeout=None):
+        if timeout == 0:
             return select(0)
-        selector.select = idle
-def call(name, arguments=None):
-    loop = asyncio.get_running_loop()
+        if _wieldy_waiting:
+            _wieldy_round()
+        elif timeout is None:
+            raise RuntimeError("the code waits for something that will never come")
+        else:
+            _wieldy_pass(timeout)
+        return select(0)
+    selector.select = idle
+def _wieldy_run_forever(loop, run_forever=getattr(asyncio.BaseEventLoop, "_wieldy", asyncio.BaseEventLoop.run_forever)):
     _wieldy_watch(loop)
-    future = loop.create_future()
+    return run_forever(loop)
+asyncio.BaseEventLoop._wieldy = getattr(asyncio.BaseEventLoop, "_wieldy", asyncio.BaseEventLoop.run_forever)
+asyncio.BaseEventLoop.run_forever = _wieldy_run_forever
+asyncio.BaseEventLoop.time = lambda loop: _wieldy_passed
+_wieldy_time.sleep = _wieldy_pass
+def call(name, arguments=None):
+    future = asyncio.get_running_loop().create_future()
     _wieldy_waiting.append((future, _wieldy_asked(name, arguments)))
     return future
 def call_sync(name, arguments=None):
