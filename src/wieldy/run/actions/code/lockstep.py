@@ -1,9 +1,9 @@
 """Code in lockstep: every call that it can issue goes to the host at once, and all answers come back at once.
 
 So what code does depends on the answers alone and never on their timing, and running it again with the recorded
-answers is the same by construction. Time in it stands while it computes; waiting makes it jump, and takes none. `GUEST`
-is the half that runs in the sandbox: its event loop asks the host, by one call that waits, whenever nothing in it can go
-on. The other half knows that everything which comes from there may be anything.
+answers is the same by construction. Time in it stands while it computes; waiting makes it jump, and takes none.
+`GUEST` is the half that runs in the sandbox: its event loop asks the host, by one call that waits, whenever nothing in
+it can go on. The other half knows that everything which comes from there may be anything.
 """
 
 from __future__ import annotations
@@ -210,8 +210,8 @@ def _pieces(replies: Sequence[Reply | ToolFailure]) -> list[list[JsonObject]]:
 
 
 def size_bytes(value: JsonValue) -> int:
-    """Of a value on its way: in ASCII, as frames have it."""
-    return len(json.dumps(value))
+    """Of a value on its way, as frames have it."""
+    return len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _to_json(reply: Reply | ToolFailure) -> JsonObject:
