@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-Choose = Callable[[int], int]
+import random
 
 HEAD = """
 a, b, c = 1, 2, 3
@@ -27,10 +25,11 @@ g = (v + 1 for v in xs)
 
 
 class Program:
-    """A program of statements chosen one by one; `choose(n)` gives a number below n."""
+    """A program of statements chosen one by one; without `sets`, nothing depends on the order of one."""
 
-    def __init__(self, choose: Choose, *, is_async: bool = False, failing: bool = True) -> None:
-        self.choose = choose
+    def __init__(self, seed: int, *, is_async: bool = False, failing: bool = True, sets: bool = True) -> None:
+        self.choose = random.Random(seed).randrange
+        self.sets = sets
         self.is_async = is_async
         self.failing = failing
         self.in_loop = 0
@@ -150,7 +149,18 @@ class Program:
         return options[self.choose(len(options))]
 
     def numbers(self) -> str:
-        return self.pick("xs", "ys", "zs", "sl", "xs[1:]", "xs[:2]", "[a, b]", "list(u)", "list(d.values())", "ys + xs")
+        return self.pick(
+            "xs",
+            "ys",
+            "zs",
+            "sl",
+            "xs[1:]",
+            "xs[:2]",
+            "[a, b]",
+            "list(u)" if self.sets else "sorted(u)",
+            "list(d.values())",
+            "ys + xs",
+        )
 
     def value(self, extra: tuple[str, ...] = ()) -> str:
         return self.pick(
@@ -164,7 +174,7 @@ class Program:
             "e",
             "rows",
             "len(xs)",
-            "u",
+            "u" if self.sets else "b",
             "inc(0)",
             "list(it)",
             "'k' in d",
@@ -312,7 +322,15 @@ class Program:
 
     def loop(self, depth: int, extra: tuple[str, ...]) -> list[str]:
         through = self.pick(
-            "xs[:4]", "ys[:3]", "range(s)", "range(2)", "sl[:3]", "list(d)[:3]", "rows[:2]", "it", "u.copy()"
+            "xs[:4]",
+            "ys[:3]",
+            "range(s)",
+            "range(2)",
+            "sl[:3]",
+            "list(d)[:3]",
+            "rows[:2]",
+            "it",
+            "u.copy()" if self.sets else "sorted(u)",
         )
         name = self.pick("v", "a", "row", "w")
         self.in_loop += 1

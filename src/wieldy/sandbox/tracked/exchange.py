@@ -24,6 +24,26 @@ from wieldy.sandbox.tracked.objects import (
 )
 
 
+def check_json(data: object, depth: int) -> None:
+    """Ends with an error where the data, up to the depth, is no JSON.
+
+    Raises:
+        TypeError: It is not.
+    """
+    if isinstance(data, str | int | float | None) or depth < 0:
+        return
+    if isinstance(data, list | tuple):
+        for item in cast("list[object]", data):
+            check_json(item, depth - 1)
+    elif isinstance(data, Mapping):
+        for key, item in cast("Mapping[object, object]", data).items():
+            if not isinstance(key, str | int | float | None):
+                raise TypeError(f"expected text as a key, found a {type(key).__name__}")
+            check_json(item, depth - 1)
+    else:
+        raise TypeError(f"expected JSON, found a {type(data).__name__}")
+
+
 def enter(data: object, label: Label, meter: Meter, depth: int = 0) -> Value:
     """The data as a value, all of which is of that label.
 

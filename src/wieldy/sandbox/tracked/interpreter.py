@@ -6,9 +6,9 @@ or leaves anything to chance: the same code with the same answers takes the same
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from wieldy.sandbox.tracked.exchange import enter, leave
+from wieldy.sandbox.tracked.exchange import check_json, enter, leave
 from wieldy.sandbox.tracked.limits import LimitReachedError, TrackedLimits
 from wieldy.sandbox.tracked.machine import Machine
 from wieldy.sandbox.tracked.objects import ExceptionObject, Label, Raised, Tool, Value, type_name
@@ -64,6 +64,8 @@ class Tracked:
         self._names: list[str] = []
         self._count = 0
         given = variables or {}
+        for item in given.values():
+            check_json(item.value, limits.nesting)
         self._machine.env.names |= given.keys()
         self._variables = {name: (item.value, self._label(item.sources)) for name, item in given.items()}
         self._scheduler = Scheduler(self._machine)
@@ -92,6 +94,9 @@ class Tracked:
             raise RuntimeError("expected a run that waits for calls")
         if len(answers) != len(requests):
             raise ValueError(f"expected {len(requests)} answers, one for each call, found {len(answers)}")
+        for answer in answers:
+            if isinstance(answer, Reply):
+                check_json(answer.value, self._limits.nesting)
         pairs = list(zip(requests, answers, strict=True))
         return self._go(lambda: self._scheduler.answer([self._answered(*pair) for pair in pairs]))
 
@@ -106,10 +111,10 @@ class Tracked:
         message = Value(self._machine.meter.text(answer.message), label)
         return Value(ExceptionObject("ToolError", (message,), Value(answer.kind, label)), label)
 
-    def _go(self, prepare: object) -> Step:
+    def _go(self, prepare: Callable[[], None]) -> Step:
         self._state = "ended"
         try:
-            prepare()  # type: ignore[operator]
+            prepare()
             value = self._scheduler.go()
             if value is None:
                 step: Step = self._calls()

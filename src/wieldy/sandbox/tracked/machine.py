@@ -24,6 +24,7 @@ from wieldy.sandbox.tracked.objects import (
     ExceptionType,
     FunctionObject,
     Label,
+    Raised,
     Tool,
     Value,
     raised,
@@ -147,7 +148,11 @@ class Machine:
         yield from statements.execute(self, body, frame)
         if isinstance(last, ast.Expr):
             frame.line = last.lineno
-            value = yield from expressions.evaluate(self, last.value, frame)
+            try:
+                value = yield from expressions.evaluate(self, last.value, frame)
+            except Raised as error:
+                error.line = error.line or frame.line
+                raise
         else:
             name = _last_name(self.tree)
             value = self.env.values.get(name, Value(None)) if name else Value(None)

@@ -63,14 +63,14 @@ def read_code(code: str, *, nesting: int, size: int) -> ast.Module:
     if len(code) > size:
         raise UnsupportedCodeError(f"the code has more than {size} characters.", line=0, construct="size")
     tree = _parsed(code, 0)
-    waiting: list[tuple[ast.AST, int]] = [(tree, 0)]
+    waiting: list[tuple[ast.AST, int, int]] = [(tree, 0, 0)]
     while waiting:
-        node, depth = waiting.pop()
+        node, depth, line = waiting.pop()
+        line = getattr(node, "lineno", line)
         if depth > nesting:
-            line = getattr(node, "lineno", 0)
             raise UnsupportedCodeError(f"more than {nesting} levels of nesting.", line=line, construct="nesting")
-        _check(node)
-        waiting += [(child, depth + 1) for child in ast.iter_child_nodes(node)]
+        _check(node, line)
+        waiting += [(child, depth + 1, line) for child in ast.iter_child_nodes(node)]
     _parsed(code, 1)
     return tree
 
@@ -90,71 +90,70 @@ def _parsed(code: str, stage: int) -> ast.Module:
         raise UnsupportedCodeError(f"the code cannot be read: {reason}.", line=0, construct="syntax") from None
 
 
-def _refuse(node: Any, construct: str, instead: str) -> None:
-    line = getattr(node, "lineno", 0)
+def _refuse(line: int, construct: str, instead: str) -> None:
     raise UnsupportedCodeError(f"`{construct}` cannot be tracked. {instead}", line=line, construct=construct)
 
 
-def _check(node: ast.AST) -> None:
+def _check(node: ast.AST, line: int) -> None:
     known = _INSTEAD.get(type(node))
     if known:
-        _refuse(node, *known)
+        _refuse(line, *known)
     if not isinstance(node, _ALLOWED):
-        _refuse(node, type(node).__name__, _SIMPLE)
+        _refuse(line, type(node).__name__, _SIMPLE)
     check = _CHECKS.get(type(node))
     if check:
-        check(node)
+        check(node, line)
 
 
-def _check_any_name(node: ast.AST) -> None:
+def _check_any_name(node: ast.AST, line: int) -> None:
     for field in ("id", "arg", "name", "asname"):
         name = getattr(node, field, None)
         if name and name.startswith("__"):
-            _refuse(node, name, "Names with two underscores in front are not there.")
+            _refuse(line, name, "Names with two underscores in front are not there.")
 
 
-def _check_attribute(node: ast.Attribute) -> None:
+def _check_attribute(node: ast.Attribute, line: int) -> None:
     if node.attr.startswith("_"):
-        _refuse(node, f".{node.attr}", "Only data and the usual methods are there.")
+        _refuse(line, f".{node.attr}", "Only data and the usual methods are there.")
     if not isinstance(node.ctx, ast.Load):
-        _refuse(node, f".{node.attr} =", f'Write `["{node.attr}"] = ...`.')
+        _refuse(line, f".{node.attr} =", f'Write `["{node.attr}"] = ...`.')
 
 
-def _check_function(node: Any) -> None:
-    _check_any_name(node)
+def _check_function(node: Any, line: int) -> None:
+    _check_any_name(node, line)
     if node.decorator_list:
-        _refuse(node, "@", "Call the function that should wrap it.")
+        _refuse(line, "@", "Call the function that should wrap it.")
 
 
-def _check_constant(node: ast.Constant) -> None:
+def _check_constant(node: ast.Constant, line: int) -> None:
     if not isinstance(node.value, str | int | float | None):
-        _refuse(node, repr(node.value), "Use text and real numbers.")
+        _refuse(line, repr(node.value), "Use text and real numbers.")
 
 
-def _check_comprehension(node: ast.comprehension) -> None:
+def _check_comprehension(node: ast.comprehension, line: int) -> None:
     if node.is_async:
-        _refuse(node.target, "async for", "Use `for`.")
+        _refuse(line, "async for", "Use `for`.")
 
 
-def _check_generator(node: ast.GeneratorExp) -> None:
+def _check_generator(node: ast.GeneratorExp, line: int) -> None:
     for part in ast.walk(node):
         if isinstance(part, ast.Await):
-            _refuse(part, "await in a generator expression", "Use a list: `[...]` instead of `(...)`.")
+            _refuse(part.lineno, "await in a generator expression", "Use a list: `[...]` instead of `(...)`.")
 
 
-def _check_import(node: ast.Import) -> None:
+def _check_import(node: ast.Import, line: int) -> None:
     for alias in node.names:
         if alias.name not in IMPORTS:
-            _refuse(node, f"import {alias.name}", f"There are {', '.join(IMPORTS)}; for the rest, call tools.")
+            _refuse(line, f"import {alias.name}", f"There are {', '.join(IMPORTS)}; for the rest, call tools.")
 
 
-def _check_import_from(node: ast.ImportFrom) -> None:
+def _check_import_from(node: ast.ImportFrom, line: int) -> None:
     there = IMPORTS.get(node.module or "")
     if there is None or node.level:
-        _refuse(node, f"from {node.module} import", f"There are {', '.join(IMPORTS)}; for the rest, call tools.")
+        _refuse(line, f"from {node.module} import", f"There are {', '.join(IMPORTS)}; for the rest, call tools.")
     for alias in node.names:
         if alias.name not in (there or ()):
-            _refuse(node, f"from {node.module} import {alias.name}", f"There are {', '.join(sorted(there or ()))}.")
+            _refuse(line, f"from {node.module} import {alias.name}", f"There are {', '.join(sorted(there or ()))}.")
 
 
 _CHECKS: Final[dict[type[ast.AST], Any]] = {
