@@ -7,9 +7,10 @@ process within it, so that its end is the end of all workers. The host writes wh
 from __future__ import annotations
 
 import os
+import platform
 import socket
 import sys
-from typing import Any
+from typing import Any, cast
 
 from .linux import landlock, numbers, rights, seccomp
 from .linux.namespaces import SCRATCH_PATH, enter_root, mount_memory, separate
@@ -28,6 +29,7 @@ def main(control_descriptor: int, host_pid: int) -> None:
         control_descriptor: A socket to the host that keeps messages apart.
         host_pid: The process that started this one.
     """
+    sys.argv, sys.orig_argv = [""], [""]  # the host's paths and process are nothing to the code
     rights.die_with_parent()
     if os.getppid() != host_pid:
         os._exit(0)
@@ -77,6 +79,7 @@ def _enter_namespaces(control: socket.socket, readable: tuple[str, ...], hidden:
     separate()
     send(control, {"op": "separated"})
     receive(control)  # the users are known now
+    cast("Any", platform)._uname_cache = None  # it has the machine's own name
     enter_root(readable, empty=hidden, devices=DEVICES, host_name="sandbox")
     zygote = os.fork()
     if zygote:

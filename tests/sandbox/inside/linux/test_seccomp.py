@@ -90,6 +90,8 @@ def expected(architecture: Architecture, name: str | None, arguments: tuple[int,
             arguments[condition.argument] & condition.mask == condition.value for condition in entry.conditions
         ):
             return ALLOW
+    if name in policy.UNSUPPORTED:
+        return 0x5_0000 | errno.EOPNOTSUPP
     return 0x5_0000 | (errno.EPERM if name in policy.REFUSED else errno.ENOSYS)
 
 
@@ -129,7 +131,7 @@ def test_the_program_is_one_that_the_kernel_takes(architecture: Architecture) ->
 
 def test_every_name_of_the_policy_has_a_number() -> None:
     entries = (*policy.standing_exceptions(), *policy.own_exceptions(PID))
-    names = {*policy.ALLOWED, *policy.SCRATCH, *policy.REFUSED, *(entry.name for entry in entries)}
+    names = {*policy.ALLOWED, *policy.SCRATCH, *policy.REFUSED, *policy.UNSUPPORTED, *(entry.name for entry in entries)}
     assert names <= set(ARCHITECTURES["x86_64"].numbers)
     assert names - set(ARCHITECTURES["aarch64"].numbers) == ARM64_LACKS
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import asyncio.selector_events
 import base64
+import builtins
 import inspect
 import io
 import sys
+from types import ModuleType
 from typing import Any, TextIO, cast
 
 from .calls import Calls, ToolError
@@ -50,6 +52,7 @@ def serve(channel: Channel, *, scratch: str | None) -> None:
 def warm_up() -> None:
     """What Python makes when it is first used is there, so that workers which are forked from this process share it."""
     _make_event_loops_need_no_sockets()
+    cast("Any", builtins).exit = cast("Any", builtins).quit = sys.exit  # which `site` would have brought
     prepare("await wait(1)", _PRELUDE)
     asyncio.run(asyncio.sleep(0))
     _done([1.5, "text", {"a": None}])
@@ -65,7 +68,8 @@ class Guest:
         self._clock = Clock()
         self._runs = 0
         self._put_error: OSError | None = None
-        self._namespace: dict[str, Any] = {"__name__": "__main__"}
+        sys.modules["__main__"] = ModuleType("__main__")  # where classes of the code are looked up by their names
+        self._namespace: dict[str, Any] = sys.modules["__main__"].__dict__
 
     def put(self, frame: dict[str, Any]) -> None:
         """The scratch has the file of the frame; if it cannot be written, the next run says so."""

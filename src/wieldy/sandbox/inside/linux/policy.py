@@ -1,6 +1,6 @@
 """What a worker may ask of the kernel, as data: a list of what is allowed, and everything else is refused.
 
-Three answers: allowed; refused with EPERM, for what is known to be dangerous and what programs expect to be forbidden;
+Answers: allowed; refused with EPERM, for what is known to be dangerous and what programs expect to be forbidden;
 refused with ENOSYS, for everything that is not named here. Nothing that makes a process or a thread, opens a socket or
 signals another process is allowed, so a worker is one thread with one pipe. `inside.linux.seccomp` makes the program.
 """
@@ -51,8 +51,7 @@ ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp 
 setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups setsid setpgid capset
 unshare setns mount umount2 pivot_root chroot mount_setattr move_mount open_tree fsopen fsconfig fsmount fspick
 name_to_handle_at open_by_handle_at mknod mknodat chown fchown lchown fchownat
-setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
-removexattr lremovexattr fremovexattr
+setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
 ftruncate truncate fallocate
 mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat
 chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat
@@ -66,6 +65,12 @@ sched_setaffinity sched_setscheduler sched_setparam sched_setattr setpriority io
 ioctl fcntl landlock_create_ruleset landlock_add_rule landlock_restrict_self seccomp
 """)
 """Refused with EPERM; some of them are allowed for certain arguments (see below) or with a scratch."""
+
+
+UNSUPPORTED: Final = _names("""
+getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
+""")
+"""Refused with EOPNOTSUPP, as by a file system without them: copying files asks, and goes on without."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ import struct
 from collections.abc import Iterable
 
 from .numbers import Architecture
-from .policy import ALLOWED, REFUSED, SCRATCH, Equal, Permitted, own_exceptions, standing_exceptions
+from .policy import ALLOWED, REFUSED, SCRATCH, UNSUPPORTED, Equal, Permitted, own_exceptions, standing_exceptions
 from .system_calls import buffer_of, system_call
 
 _LOAD, _JUMP_IF_EQUAL, _JUMP_IF_ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x45, 0x54, 0x06
@@ -35,7 +35,8 @@ class Filter:
     def __init__(self, architecture: Architecture, *, has_scratch: bool) -> None:
         self._numbers = architecture.numbers
         self._head = _refuse_foreign(architecture) + self._standing(has_scratch=has_scratch)
-        self._tail = self._refuse(REFUSED) + _give(_ERRNO | errno.ENOSYS)
+        self._tail = self._refuse(REFUSED, errno.EPERM) + self._refuse(UNSUPPORTED, errno.EOPNOTSUPP)
+        self._tail += _give(_ERRNO | errno.ENOSYS)
 
     def program(self, pid: int) -> bytes:
         """The whole program for the worker with that process id (as the worker sees it)."""
@@ -49,8 +50,8 @@ class Filter:
     def _permit(self, exceptions: Iterable[Permitted]) -> bytes:
         return b"".join(self._when(entry.name, _if_all(entry.conditions)) for entry in exceptions)
 
-    def _refuse(self, names: Iterable[str]) -> bytes:
-        return b"".join(self._when(name, _give(_ERRNO | errno.EPERM)) for name in names)
+    def _refuse(self, names: Iterable[str], code: int) -> bytes:
+        return b"".join(self._when(name, _give(_ERRNO | code)) for name in names)
 
     def _when(self, name: str, then: bytes) -> bytes:
         """The instructions run for that call only; for a call that the architecture lacks there is nothing to do."""
