@@ -38,8 +38,7 @@ async def test_the_standard_library_can_be_imported(session: Session) -> None:
         ("import asyncio\nawait asyncio.gather(*(asyncio.sleep(0, i) for i in range(3)))", [0, 1, 2]),
         ("import threading\nlock = threading.Lock()\nwith lock:\n    x = 1", 1),
         ("import datetime\ndatetime.date(2024, 2, 29).isoformat()", "2024-02-29"),
-        (
-            ("import json, decimal\njson.loads('1.5', parse_float=decimal.Decimal) == decimal.Decimal('1.5')", True),
+        ("import json, decimal\njson.loads('1.5', parse_float=decimal.Decimal) == decimal.Decimal('1.5')", True),
         ("import pickle\nclass C:\n    x = 1\npickle.loads(pickle.dumps(C())).x", 1),
         ("import warnings\nwarnings.warn('careful')\n1", 1),
         ("x = 1\nexit()", None),
