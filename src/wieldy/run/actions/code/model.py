@@ -7,7 +7,7 @@ the record. Deliberately not here: what code may call (`stubs`), and what its ca
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from wieldy.core.calls import ToolCall
@@ -17,13 +17,12 @@ from wieldy.core.ports import ModelReply
 from wieldy.run.actions.code.ended import Ended, ended_by, ended_to_text
 from wieldy.run.actions.code.lockstep import Calls
 from wieldy.run.actions.code.namespace import NamesLostError
-from wieldy.run.actions.code.replay import DivergedError, action_of, replies_to
+from wieldy.run.actions.code.replay import DivergedError, action_of, batches_in, replies_to
 from wieldy.sandbox import Outcome
 
 if TYPE_CHECKING:
     from wieldy.core.ports import ModelEvent, ModelRequest
     from wieldy.run.actions.code.namespace import Namespace
-    from wieldy.run.actions.code.replay import Action
     from wieldy.run.results import ResultRules
 
 NAME: Final = "code:python"
@@ -51,7 +50,7 @@ class CodeModel:
         self._started = started
         self._results = results
         self.is_live = False
-        self._answered: int | None = None  # batches, in this process
+        self._seen: int | None = None  # messages, when the code went on last; None where nobody knows where it is
 
     @property
     def is_tainted(self) -> bool:
@@ -65,9 +64,8 @@ class CodeModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """The next batch of calls, or how the code ended."""
-        action = action_of(request.messages, run_id=self.run_id, started=self._started())
         try:
-            step = await self._next(action, may_begin=request.tool_choice.mode != "none")
+            step = await self._next(request.messages, may_begin=request.tool_choice.mode != "none")
         except DivergedError as error:
             step = Ended(status="diverged", because=str(error))
         except NamesLostError as error:
@@ -76,15 +74,17 @@ class CodeModel:
             step = Ended(status="limit")
         yield ModelReply(message=self._message(step), usage=Usage())
 
-    async def _next(self, action: Action, *, may_begin: bool) -> Calls | Outcome | Ended:
-        answered, self._answered = self._answered, None  # nobody knows where it is if this is not brought to its end
-        if answered is not None and answered == len(action.batches) - 1:
-            step = await self._namespace.session.answer(replies_to(action.batches[-1]))
+    async def _next(self, messages: Sequence[Message], *, may_begin: bool) -> Calls | Outcome | Ended:
+        seen, self._seen = self._seen, None
+        batches = () if seen is None else batches_in(messages[seen:])
+        if len(batches) == 1:
+            step = await self._namespace.session.answer(replies_to(batches[0]))
         elif may_begin:
+            action = action_of(messages, run_id=self.run_id, started=self._started())
             step = await self._namespace.begin(action)
         else:
             return Ended(status="limit")
-        self._answered = len(action.batches)
+        self._seen = len(messages)
         return step
 
     def _message(self, step: Calls | Outcome | Ended) -> Message:

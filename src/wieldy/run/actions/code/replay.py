@@ -6,7 +6,7 @@ by names, arguments and order. Where it differs nothing further is run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -58,10 +58,15 @@ class Action:
 
 def action_of(messages: Sequence[Message], *, run_id: str, started: float) -> Action:
     """What the messages of a run whose model is code add up to; the code is the first one's text."""
+    return Action(run_id=run_id, started=started, code=messages[0].text, batches=batches_in(messages[1:]))
+
+
+def batches_in(messages: Iterable[Message]) -> tuple[Batch, ...]:
+    """The batches of calls among the messages that are answered."""
     batches: list[Batch] = []
     calls: tuple[AnyCall, ...] = ()
     results: list[ToolResult] = []
-    for message in messages[1:]:
+    for message in messages:
         if message.result is not None:
             results.append(message.result)
         elif message.calls:
@@ -69,7 +74,7 @@ def action_of(messages: Sequence[Message], *, run_id: str, started: float) -> Ac
         if calls and len(results) == len(calls):
             batches.append(Batch(calls=calls, results=tuple(results)))
             calls, results = (), []
-    return Action(run_id=run_id, started=started, code=messages[0].text, batches=tuple(batches))
+    return tuple(batches)
 
 
 async def run_again(session: Session, action: Action, *, prelude: str, is_first: bool) -> Calls | Outcome:
