@@ -33,7 +33,6 @@ from wieldy.run.outcomes import Rest
 from wieldy.run.policy import Allow, Decision, Policy, Proposal, allow_all
 from wieldy.run.prices import Price
 from wieldy.run.state import fold
-from wieldy.sandbox import SandboxLimits
 from wieldy.sandbox import open as open_sandbox
 from wieldy.tools import Tool, Toolset, tool
 
@@ -117,7 +116,7 @@ class CodeToolset(Toolset):
 
     def __init__(self, request: RunRequest, rules: CodeRules) -> None:
         self._request = request
-        self._rules = rules
+        self.rules = rules
         self._python: Tool | None = None
         super().__init__()
 
@@ -129,7 +128,7 @@ class CodeToolset(Toolset):
     @asynccontextmanager
     async def hold(self) -> AsyncGenerator[None]:
         """As `opened`."""
-        async with opened(self._request.toolset, self._rules) as (stubs, namespace):
+        async with opened(self._request.toolset, self.rules) as (stubs, namespace):
             self._python = _Python(self, stubs, namespace).tool()
             try:
                 yield
@@ -151,11 +150,6 @@ class CodeToolset(Toolset):
 
         result = await run_within(ctx, PYTHON, opening, journal=journal, secrets=request.secrets)
         return result, model
-
-    @property
-    def limits(self) -> SandboxLimits:
-        """Of each action."""
-        return self._rules.limits
 
 
 class _Python:
@@ -192,7 +186,9 @@ class _Python:
             self._look_back(journal, ctx)
         run_id = nested_run_id(ctx.idempotency_key)
         if not journal.read(run_id):
-            problems = problems_of(code, self._stubs, known=self._names)
+            problems = problems_of(
+                code, self._stubs, known=self._names, is_of_this_python=self._owner.rules.python is None
+            )
             if problems:
                 raise ArgumentsError(refusal(problems))
         result, model = await self._owner.run(ctx, code, self._namespace)
@@ -204,7 +200,7 @@ class _Python:
         return report(
             ended,
             state.calls,
-            limits=self._owner.limits,
+            limits=self._owner.rules.limits,
             stop_reason=state.stop_reason,
             is_tainted=state.is_tainted or self._namespace.is_tainted,
         )

@@ -111,7 +111,21 @@ def test_the_names_that_code_leaves_are_known() -> None:
     imports = "import os.path\nfrom json import loads as l\n"
     code = imports + "x, (y, *z) = 1, (2, 3)\ndef f(a): b = a\nclass C: pass\nfor i in []: pass"
     assert names_left(code) == {"os", "l", "x", "y", "z", "f", "C", "i"}
-    assert names_left("x = (") == frozenset()
+
+
+@pytest.mark.parametrize("code", ["from math import *", "exec('y = 1')", "globals()['y'] = 1", "x = ("])
+def test_where_names_may_have_been_left_that_nobody_sees_none_is_refused(code: str) -> None:
+    assert told("y", *names_left("x = 1")) != []
+    assert told("y", *names_left(code)) == []
+
+
+def test_what_another_python_may_read_is_not_refused() -> None:
+    assert problems_of("x = (", STUBS, is_of_this_python=False) == ()
+    assert problems_of("y", STUBS, is_of_this_python=False) != ()
+
+
+def test_code_that_binds_names_by_itself_is_not_refused() -> None:
+    assert told("exec('y = 1')\ny") == []
 
 
 def test_all_problems_are_told_but_not_without_end() -> None:

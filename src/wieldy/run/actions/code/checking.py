@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 MAX_CODE_BYTES: Final = 100_000
 """Of one action: what is longer holds data that should come from a tool."""
 
+ANY_NAME: Final = "*"
+"""Among the names that code has left: there may be others."""
+
 _MOST_PROBLEMS: Final = 8
+_BINDERS: Final = frozenset({"exec", "globals", "locals", "vars"})
 _ALWAYS_KNOWN: Final = frozenset(
     {*dir(builtins), *PRELUDE_NAMES, "__name__", "__builtins__", "__doc__", "__file__", "__annotations__"}
 )
@@ -42,13 +46,16 @@ class Problem:
     text: str
 
 
-def problems_of(code: str, stubs: Stubs, *, known: Iterable[str] = ()) -> tuple[Problem, ...]:
+def problems_of(
+    code: str, stubs: Stubs, *, known: Iterable[str] = (), is_of_this_python: bool = True
+) -> tuple[Problem, ...]:
     """What is wrong with the code, in the order of its lines; nothing if it may run.
 
     Args:
         code: Python; `await` may stand at the top.
         stubs: The tools that it may call.
-        known: Names that earlier actions have left.
+        known: Names that earlier actions have left, as `names_left` says.
+        is_of_this_python: Whether it runs in the version that runs this; if not, what cannot be read here may be right.
 
     Cost: linear in the code, which is bounded.
     """
@@ -65,6 +72,8 @@ def problems_of(code: str, stubs: Stubs, *, known: Iterable[str] = ()) -> tuple[
             tree = ast.parse(code)
             found = [*_names(code, tree, stubs, frozenset(known)), *_outside(tree), *_calls(tree, stubs)]
     except SyntaxError as error:
+        if not is_of_this_python:
+            return ()
         return (Problem(line=error.lineno or 1, text=_syntax(error)),)
     except (RecursionError, MemoryError):
         return (Problem(line=1, text="the code is nested too deeply to be read; write it flatter"),)
@@ -83,14 +92,14 @@ def refusal(problems: Iterable[Problem]) -> str:
 
 
 def names_left(code: str) -> frozenset[str]:
-    """The names that the code binds at its top, as later actions may find them; none if it cannot be read."""
+    """The names that the code binds at its top, as later actions may find them; `ANY_NAME` if there may be others."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            table = symtable.symtable(code, "<code>", "exec")
+            table, tree = symtable.symtable(code, "<code>", "exec"), ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
-    return frozenset(_bound(table))
+        return frozenset({ANY_NAME})
+    return frozenset({*_bound(table), *([ANY_NAME] if _binds_unseen(tree) else [])})
 
 
 def _syntax(error: SyntaxError) -> str:
@@ -102,8 +111,8 @@ def _syntax(error: SyntaxError) -> str:
 
 
 def _names(code: str, tree: ast.AST, stubs: Stubs, known: frozenset[str]) -> Iterator[Problem]:
-    if any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(tree)):
-        return  # nobody knows what it brings
+    if ANY_NAME in known or _binds_unseen(tree):
+        return
     table = symtable.symtable(code, "<code>", "exec")
     there = {*_ALWAYS_KNOWN, *stubs.by_identifier, *known, *_bound(table)}
     unknown = _free(table) - there
@@ -112,6 +121,15 @@ def _names(code: str, tree: ast.AST, stubs: Stubs, known: frozenset[str]) -> Ite
         if isinstance(node, ast.Name) and node.id in unknown and node.id not in told:
             told.add(node.id)
             yield Problem(line=node.lineno, text=_unknown(node.id, there))
+
+
+def _binds_unseen(tree: ast.AST) -> bool:
+    """Whether it may bind names that do not stand in it."""
+    return any(
+        (isinstance(node, ast.ImportFrom) and node.names[0].name == "*")
+        or (isinstance(node, ast.Name) and node.id in _BINDERS)
+        for node in ast.walk(tree)
+    )
 
 
 def _bound(table: symtable.SymbolTable) -> set[str]:
