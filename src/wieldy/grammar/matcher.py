@@ -220,6 +220,12 @@ class Matcher:
             self.rollback(taken)
         return taken == len(tokens)
 
+    def ends_with(self, token: int) -> bool:
+        """Whether the token may come next and ends the text, so that it is no part of it."""
+        if token_id(token) not in self._tokenizer.end_tokens or not self.is_accepting:
+            return False
+        return self._ends > 0 or not self._engine.validate_tokens([token])
+
     def rollback(self, count: int) -> None:
         """The last `count` tokens are as if they had never been taken.
 

@@ -15,6 +15,7 @@ from reluctance import reluctant
 from wieldy.core.errors import BudgetError, GrammarError
 from wieldy.grammar.budget import Guard, minimum_tokens
 from wieldy.grammar.compiled import Grammar, compiled
+from wieldy.grammar.constraints import regex
 from wieldy.grammar.matcher import Matcher
 from wieldy.grammar.shape import Json, Rules
 from wieldy.grammar.tokenizer import Tokenizer
@@ -94,6 +95,26 @@ def test_what_is_allowed_is_accepted_and_going_back_undoes_it(schema, tokenizer,
         assert engine.accept_token(token)
         if token == tokenizer.end_token:
             break
+
+
+@laws
+@given(st.sampled_from(["a*", "[ab]{2,}", "(ab|a)(bc|c)*", "-?[0-9]+"]), vocabularies, st.integers(0, 9), st.integers())
+def test_that_a_text_ends_costs_nothing_and_is_told_where_the_budget_decided_it(pattern, tokenizer, more, seed):
+    grammar, chance = regex(pattern), random.Random(seed)
+    budget = minimum_tokens(grammar, tokenizer) + more
+    guard, engine = Guard(grammar, tokenizer, max_tokens=budget), Matcher(grammar, tokenizer)
+    written, is_decided = [], False
+    while tokenizer.end_token not in written:
+        assert guard.remaining == budget - len(written)
+        wish = chance.choice(engine.fill_mask().allowed)
+        chosen = guard.choose([wish])
+        is_decided = is_decided or chosen != wish
+        assert engine.accept_token(chosen)
+        written.append(chosen)
+    assert guard.remaining == budget - len(written[:-1])
+    assert guard.closed_by_budget == is_decided
+    size = len(b"".join(tokenizer.tokens[token] for token in written[:-1]))
+    assert all(0 <= start <= end <= size for start, end in guard.forced)
 
 
 @laws

@@ -160,12 +160,15 @@ class Guard:
 
     @property
     def forced(self) -> list[tuple[int, int]]:
-        """Ranges of bytes of the text (start, end) that neither the model nor the grammar decided, but the budget."""
+        """Ranges of bytes of the text (start, end) that neither the model nor the grammar decided, but the budget.
+
+        That the text ends is an empty range at its end.
+        """
         return list(self._steps[-1].forced)
 
     @property
     def closed_by_budget(self) -> bool:
-        """Whether the budget decided some of the text."""
+        """Whether the budget decided some of the text, or that it ends."""
         return bool(self._steps[-1].forced)
 
     def fill_mask(self) -> TokenMask:
@@ -193,8 +196,7 @@ class Guard:
             self._note(token, is_allowed=False)
             return False
         before = self._steps[-1]
-        is_forced = self._was_refused and token not in self._were_allowed
-        if is_forced and step.size_bytes > before.size_bytes:
+        if self._was_refused and token not in self._were_allowed:
             step = replace(step, forced=_with(before.forced, (before.size_bytes, step.size_bytes)))
         if step.size_bytes > before.size_bytes:
             self._text += self._tokenizer.tokens[token]
@@ -256,12 +258,10 @@ class Guard:
     def _after(self, token: int) -> _Step | None:
         """What is known after the token; None if it is not allowed."""
         now = self._steps[-1]
-        if 0 <= token < len(self._tokenizer) and now.remaining and not self.is_finished:
-            for step in self._ways(token):
-                if step.keeps_enough(now):
-                    return step
-        if token in self._tokenizer.end_tokens and self.is_accepting:
+        if self._matcher.ends_with(token):
             return replace(now, witness=())
+        if 0 <= token < len(self._tokenizer) and now.remaining and not self.is_finished:
+            return next((step for step in self._ways(token) if step.keeps_enough(now)), None)
         return None
 
     def _ways(self, token: int) -> Iterator[_Step]:
