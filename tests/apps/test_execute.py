@@ -125,3 +125,21 @@ def test_a_model_may_act_by_code(
     assert events[-1]["text"] == "It costs 4.5."
     again = wieldy("resume", events[-1]["run_id"], "--json")
     assert json.loads(again.stdout.splitlines()[-1])["text"] == "It costs 4.5."
+
+
+def test_a_call_in_the_middle_of_code_is_approved_later_and_the_run_goes_on(
+    wieldy: Wieldy, serve: Callable[..., Any], code: Callable[[str], str], tmp_path: Path
+) -> None:
+    code("")
+    written = "paid = await price('abc')\n[paid, await buy('abc')]"
+    server = serve([[("python", {"code": written})], "It is bought."])
+    how = ("--model", server.model, "--tools", tmp_path / "tools.py", "--actions", "code", "--pause", "--json")
+    rests = json.loads(wieldy("run", "Buy it.", *how).stdout.splitlines()[-1])
+    assert rests["stop_reason"] == "waiting_for_approval"
+    [request] = rests["waiting"]
+    assert (request["name"], request["arguments"]) == ("buy", {"item": "abc"})
+    assert wieldy("approve", request["run_id"], request["call_id"]).returncode == 0
+    events = [json.loads(line) for line in wieldy("resume", rests["run_id"], "--json").stdout.splitlines()]
+    [outcome] = [event for event in events if event["type"] == "result"]
+    assert outcome["structured_content"] == [4.5, "bought abc"]
+    assert events[-1]["text"] == "It is bought."

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
 
-from wieldy import Agent, Context, tool
+from wieldy import Agent, Context, Tool, Toolset, tool
 from wieldy.agent import CodeRules
 from wieldy.core.errors import ToolError, UsageError
 from wieldy.core.events import RunResult
@@ -369,3 +370,69 @@ async def test_secrets_reach_tools_and_neither_code_nor_the_record(coder: Coder)
         "hunter2" not in str(entry.data) for run_id in agent.journal.run_ids() for entry in agent.journal.read(run_id)
     )
     assert "hunter2" not in content
+
+
+async def test_tools_that_are_learnt_when_a_set_is_opened_are_functions_too(sandboxed: None) -> None:
+    class Learnt(Toolset):
+        """Knows its tools while it is open."""
+
+        opened = 0
+
+        @property
+        def tools(self) -> tuple[Tool, ...]:
+            return (get_price,) if self.opened else ()
+
+        @asynccontextmanager
+        async def hold(self) -> AsyncGenerator[None]:
+            self.opened += 1
+            yield
+            self.opened = 0
+
+    learnt = Learnt()
+    model = ScriptedModel([[call("python", {"code": "(await get_price('ab')).amount"})], [text("done")]])
+    result = await Agent(model, [learnt], actions="code").run("Go")
+    assert told(result) == ["value: 3.0"]
+    [python] = model.requests[0].tools
+    assert "async def get_price(item: str, country: str = 'NO')" in python.description
+    assert learnt.opened == 0
+
+
+async def test_several_runs_of_one_agent_have_names_of_their_own(coder: Coder) -> None:
+    agent = coder("x = [1]", "x.append(2)\nx")
+    results: list[RunResult] = []
+
+    async def run() -> None:
+        results.append(await agent.run("Go"))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(run)
+        group.start_soon(run)
+    assert [told(result)[1] for result in results] == ["value: [1,2]"] * 2
+
+
+async def test_an_answer_of_a_form_and_an_end_by_call_go_with_code(coder: Coder) -> None:
+    turns = [[call("python", {"code": "21 * 2"})], [call("finish", {"answer": 42})]]
+    agent = Agent(ScriptedModel(turns), actions="code", finish=True, output=int)
+    assert (await agent.run("Go")).output == 42
+
+
+async def test_a_long_value_is_cut_and_can_be_read_on(coder: Coder) -> None:
+    turns = [
+        [call("python", {"code": "list(range(10_000))"})],
+        [call("read_result", {"handle": "c1", "offset": 30_000, "length": 20})],
+        [text("done")],
+    ]
+    result = await Agent(ScriptedModel(turns), actions="code").run("Go")
+    first, page = told(result)
+    assert len(first.encode()) < 20_000
+    assert 'call `read_result` with handle "c1"' in first
+    assert f"value: {json.dumps(list(range(10_000)), separators=(',', ':'))}"[30_000:30_020] in page
+
+
+async def test_an_agent_that_acts_by_code_may_be_a_tool_of_another(coder: Coder) -> None:
+    clerk = coder("await get_price('abc')\n7", tools=[get_price]).as_tool("clerk", "Looks prices up.")
+    outer = ScriptedModel([[call("clerk", {"prompt": "abc?"})], [text("done")]])
+    agent = Agent(outer, [clerk])
+    result = await agent.run("Go")
+    assert told(result) == ["value: 7"]
+    assert len(runs_within(agent)) == 2
