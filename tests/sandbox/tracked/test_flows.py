@@ -91,6 +91,26 @@ IN_ARGUMENTS = {
     ),
     "JSON": "import json\np = web('q')\nsend('bob', json.loads(json.dumps({'a': p['n']}))['a'])",
     "a tool in between": "x = web('a')\ny = inbox()\nsend('bob', send('bob', x['title']))",
+    "how many arguments there are": (
+        "p = web('q')\nout = []\ndef f(*xs):\n    for x in xs:\n        out.append(1)\n"
+        "f(*p['lines'])\nsend('bob', len(out))"
+    ),
+    "a default that counts or not": "p = web('q')\ndef f(x=1):\n    return x\nsend('bob', f(*p['lines'][:0]))",
+    "a generator expression that goes on later": (
+        "p = web('q')\nout = []\ng = (out.append(v) for v in p['lines'])\nnext(g)\nnext(g)\n"
+        "out = []\nnext(g, 0)\nsend('bob', len(out))"
+    ),
+    "a coroutine that has not begun": (
+        "import asyncio\np = await web('q')\nout = []\nasync def f():\n    if p['n'] > 100:\n        await inbox()\n"
+        "async def g():\n    if p['n'] > 100:\n        out.append(1)\n"
+        "await asyncio.gather(f(), g())\nawait send('bob', len(out))"
+    ),
+    "a name bound anew beside": (
+        "import asyncio\nout = []\nasync def f():\n    global out\n    await inbox()\n"
+        "    await inbox()\n    out = []\nasync def g():\n"
+        "    p = await web('q')\n    if p['n'] > 100:\n        await inbox()\n    out.append(1)\n"
+        "await asyncio.gather(f(), g())\nawait send('bob', len(out))"
+    ),
     "what goes on beside": (
         "import asyncio\nxs = []\nasync def f():\n    p = await web('q')\n    if p['n'] > 2:\n        await inbox()\n"
         "    xs.append(1)\nasync def g():\n    await inbox()\n    await inbox()\n    xs.append(2)\n"
@@ -139,6 +159,14 @@ BENIGN = {
     "several at once": (
         "import asyncio\nasync def f(q):\n    p = await web(q)\n    return p['title']\n"
         "ts = await asyncio.gather(f('a'), f('b'))\nawait send('bob', 'x')"
+    ),
+    "several at once, as many as a stranger says": (
+        "import asyncio\nto = ['bob']\nasync def f(line):\n    found = await web(line)\n    return found['title']\n"
+        "p = await web('a')\nts = await asyncio.gather(*[f(line) for line in p['lines']])\nawait send(to[0], 'x')"
+    ),
+    "a helper for each line": (
+        "to = ['bob']\ndef f(line):\n    return line.upper()\np = web('a')\nts = list(map(f, p['lines']))\n"
+        "us = sorted(ts, key=lambda t: -len(t))\nsend(to[0], 'x')"
     ),
     "changing what a stranger sent": (
         "p = web('q')\nxs = ['bob']\np['seen'] = True\np['lines'].append('c')\nsend(xs[0], 'x')"

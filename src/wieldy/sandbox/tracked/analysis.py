@@ -228,7 +228,7 @@ def _collect(node: ast.AST) -> Effects:
         seen.visit(part)
         is_stored = isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
         can_fail = can_fail or not (is_stored or isinstance(part, _CANNOT_FAIL))
-        can_wait = can_wait or isinstance(part, ast.Await)
+        can_wait = can_wait or isinstance(part, ast.Await) or _is_run(part)
     within = {name for part in ast.walk(node) if isinstance(part, ast.comprehension) for name in _names(part.target)}
     outside = {name for part in _without_comprehensions(node) for name in _stored(part)}
     return Effects(
@@ -241,6 +241,11 @@ def _collect(node: ast.AST) -> Effects:
         can_fail=can_fail,
         can_wait=can_wait,
     )
+
+
+def _is_run(part: ast.AST) -> bool:
+    """Whether it may be `asyncio.run`, which awaits."""
+    return getattr(part, "attr", getattr(part, "id", "")) == "run"
 
 
 def _names(target: ast.AST) -> set[str]:

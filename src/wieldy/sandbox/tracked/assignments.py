@@ -55,7 +55,7 @@ def _put(machine: Machine, container: Value, where: ast.expr, value: Value, fram
         items = yield from listed(machine, frame, value)
         inner: Any = items.data
         machine.control.may_fail(frame, label | shallow(container))
-        machine.control.anything(frame, container.label, names=False)
+        machine.control.any_container(frame, container.label)
         who = label | frame.control | shallow(items)
         try:
             set_slice(container, part, list(inner.items), who, machine.meter)
@@ -68,7 +68,7 @@ def _put(machine: Machine, container: Value, where: ast.expr, value: Value, fram
 
 def _put_at(machine: Machine, container: Value, index: Value, value: Value, frame: Frame) -> None:
     machine.control.may_fail(frame, key_label(index) | shallow(container))
-    machine.control.anything(frame, container.label, names=False)
+    machine.control.any_container(frame, container.label)
     set_item(container, index, value, frame.control, machine.meter)
 
 
@@ -144,11 +144,11 @@ def delete(machine: Machine, node: ast.Delete, frame: Frame) -> Ways:
             if isinstance(target.slice, ast.Slice):
                 part, label = yield from slice_of(machine, target.slice, frame)
                 machine.control.may_fail(frame, label | shallow(container))
-                machine.control.anything(frame, container.label, names=False)
+                machine.control.any_container(frame, container.label)
                 set_slice(container, part, None, label | frame.control, machine.meter)
                 continue
             index = yield from machine.evaluate(target.slice, frame)
             machine.control.may_fail(frame, shallow(container) | key_label(index))
-            machine.control.anything(frame, container.label, names=False)
+            machine.control.any_container(frame, container.label)
             delete_item(container, index, frame.control, machine.meter)
     return None

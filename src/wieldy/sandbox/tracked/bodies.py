@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wieldy.sandbox.tracked.analysis import Analysis, Effects, local_names
+from wieldy.sandbox.tracked.containers import with_label
 from wieldy.sandbox.tracked.control import Frame
 from wieldy.sandbox.tracked.iteration import Steps
 from wieldy.sandbox.tracked.objects import CLEAN, DictObject, FunctionObject, Label, TupleObject, Value, raised
@@ -60,7 +61,8 @@ def _bound(machine: Machine, function: FunctionObject, given: Given) -> dict[str
         if part not in bound:
             if part not in function.defaults:
                 raise raised("TypeError", f"{name}() needs the argument {part!r}")
-            bound[part] = function.defaults[part]
+            # Whether the default counts is decided by how many arguments there are.
+            bound[part] = with_label(function.defaults[part], given.spread)
     return bound
 
 

@@ -12,7 +12,7 @@ from wieldy.sandbox.tracked.containers import get_item, with_label
 from wieldy.sandbox.tracked.control import Frame
 from wieldy.sandbox.tracked.elements import elements
 from wieldy.sandbox.tracked.iteration import Steps
-from wieldy.sandbox.tracked.methods import has_method
+from wieldy.sandbox.tracked.methods import has_method, is_changing
 from wieldy.sandbox.tracked.modules import CONSTANTS
 from wieldy.sandbox.tracked.objects import (
     Builtin,
@@ -54,6 +54,7 @@ def attribute(machine: Machine, value: Value, name: str, frame: Frame) -> Value:
     if isinstance(data, DictObject) and name in data.entries:
         return get_item(value, Value(name), machine.meter)
     if has_method(data, name) or (name == "sort" and isinstance(data, ListObject)):
+        machine.control.has_methods = machine.control.has_methods or is_changing(data, name)
         return Value(Method(value, name), shallow(value))
     if isinstance(data, ExceptionObject):
         if name == "args":

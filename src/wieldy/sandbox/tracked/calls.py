@@ -52,15 +52,27 @@ def call(machine: Machine, frame: Frame, callee: Value, given: Given) -> Steps:
     """Calls whatever it is; data that decides what is called, or with how many arguments, decides all that it does."""
     saved = frame.pc
     who = callee.label if not isinstance(callee.data, Method) else CLEAN
-    if who & ~frame.control:
-        machine.control.anything(frame, who, names=True)
+    machine.control.any_function(frame, who, [*given.arguments, *given.keywords.values()])
     machine.control.may_fail(frame, who | given.spread)
-    frame.pc |= who | given.spread
+    frame.pc |= who
+    if given.spread & ~frame.control and not isinstance(callee.data, FunctionObject):
+        # Code that runs knows by its arguments; what is built in does not.
+        if not _is_harmless(callee.data):
+            machine.control.any_container(frame, given.spread)
+        frame.pc |= given.spread
     try:
         made = yield from _dispatch(machine, frame, callee.data, given)
     finally:
-        added, frame.pc = frame.pc, saved
-    return with_label(made, added & ~saved & (who | given.spread))
+        frame.pc = saved
+    return with_label(made, (who | given.spread) & ~saved)
+
+
+def _is_harmless(data: object) -> bool:
+    """Whether it changes nothing and goes through nothing, however many arguments it gets."""
+    return isinstance(data, Tool | ExceptionType) or (isinstance(data, Builtin) and data.name in _HARMLESS)
+
+
+_HARMLESS: Final = frozenset({"print", "asyncio.gather", "len", "str", "int", "float", "bool", "range", "isinstance"})
 
 
 def _dispatch(machine: Machine, frame: Frame, data: object, given: Given) -> Steps:
@@ -119,7 +131,7 @@ def method(machine: Machine, frame: Frame, receiver: Value, name: str, given: Gi
     if name in ITERATING or (name == "update" and isinstance(receiver.data, SetObject)):
         arguments = yield from _listed(machine, frame, name, arguments)
     if is_changing(receiver.data, name):
-        machine.control.anything(frame, receiver.label, names=False)
+        machine.control.any_container(frame, receiver.label | given.spread)
     made = MethodCall(receiver, name, arguments, given.keywords, frame.control, machine.meter)
     label = made.label if name in ("append", "extend", "items", "keys", "values", "get") else _all(made, machine)
     machine.control.may_fail(frame, label)
@@ -135,7 +147,7 @@ def _all(made: MethodCall, machine: Machine) -> Label:
 
 def _sort(machine: Machine, frame: Frame, receiver: Value, given: Given) -> Steps:
     data: ListObject = receiver.data  # type: ignore[assignment]
-    machine.control.anything(frame, receiver.label, names=False)
+    machine.control.any_container(frame, receiver.label)
     made: Any = yield from call(
         machine, frame, machine.prelude["sorted"], Given([receiver, *given.arguments], given.keywords)
     )

@@ -8,6 +8,7 @@ from typing import Final
 
 from wieldy.sandbox.tracked.limits import LimitReachedError, Meter
 from wieldy.sandbox.tracked.objects import (
+    PLAIN,
     CoroutineObject,
     DictObject,
     Label,
@@ -19,6 +20,7 @@ from wieldy.sandbox.tracked.objects import (
     key_of,
     raised,
     shallow,
+    size_of,
     type_name,
 )
 from wieldy.sandbox.tracked.operators import deep
@@ -27,15 +29,16 @@ from wieldy.sandbox.tracked.operators import deep
 def truth(value: Value) -> bool:
     """Whether the value counts as true; the label of that is its shallow one."""
     data = value.data
-    if isinstance(data, ListObject | TupleObject):
-        return bool(data.items)
-    if isinstance(data, DictObject):
-        return bool(data.entries)
-    if isinstance(data, SetObject):
-        return bool(data.members)
+    if isinstance(data, PLAIN):
+        return bool(data)
+    if isinstance(data, _SIZED):
+        return bool(size_of(data))
     if isinstance(data, CoroutineObject):
         raise raised("TypeError", f"{unawaited(data)} was not awaited: write `await` before it", shallow(value))
-    return bool(data) if isinstance(data, str | int | float | range | None) else True
+    return bool(data) if isinstance(data, range) else True
+
+
+_SIZED: Final = (ListObject, TupleObject, DictObject, SetObject)
 
 
 def unawaited(data: CoroutineObject) -> str:
@@ -48,8 +51,8 @@ def equal(left: object, right: object, meter: Meter, depth: int = 0) -> bool:
     meter.charge(1)
     if depth > meter.limits.nesting:
         raise LimitReachedError(f"comparing data of more than {meter.limits.nesting} levels")
-    if isinstance(left, str | int | float | None) or isinstance(right, str | int | float | None):
-        return left == right if isinstance(left, str | int | float | None) else False
+    if isinstance(left, PLAIN) or isinstance(right, PLAIN):
+        return left == right if isinstance(left, PLAIN) else False
     if left is right:
         return True
     for kind in (ListObject, TupleObject):
@@ -76,7 +79,7 @@ def less(left: object, right: object, meter: Meter, depth: int = 0) -> bool:
     meter.charge(1)
     if isinstance(left, str) and isinstance(right, str):
         return left < right
-    if isinstance(left, int | float) and isinstance(right, int | float):
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
         return left < right
     if depth > meter.limits.nesting:
         raise LimitReachedError(f"comparing data of more than {meter.limits.nesting} levels")
@@ -108,7 +111,7 @@ def contains(container: Value, item: Value, meter: Meter) -> bool:
         meter.charge(len(data) >> 6)
         return item.data in data
     if isinstance(data, range):
-        return isinstance(item.data, int | float) and item.data in data
+        return isinstance(item.data, (int, float)) and item.data in data
     raise raised("TypeError", f"cannot look for a {type_name(item.data)} in a {type_name(data)}")
 
 
@@ -121,7 +124,7 @@ def contains_label(container: Value, item: Value, meter: Meter) -> Label:
 
 def is_same(left: object, right: object) -> bool:
     """Whether two things are one; numbers and text are one if they are equal and of one type."""
-    if isinstance(left, str | int | float | None):
+    if isinstance(left, PLAIN):
         return type(left) is type(right) and left == right
     return left is right
 
@@ -146,7 +149,7 @@ _COMPARISONS: Final[dict[type[ast.cmpop], Callable[[Value, Value, Meter], bool]]
 
 
 def _at_most(left: object, right: object, meter: Meter) -> bool:
-    if isinstance(left, int | float) and isinstance(right, int | float):
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
         return left <= right  # neither `<` nor `==` says it of nan
     return less(left, right, meter) or equal(left, right, meter)
 

@@ -10,7 +10,7 @@ from wieldy.sandbox.tracked.bodies import FunctionCode
 from wieldy.sandbox.tracked.comparisons import truth
 from wieldy.sandbox.tracked.containers import iterator_of, new_set, put, with_label
 from wieldy.sandbox.tracked.control import Frame
-from wieldy.sandbox.tracked.iteration import Item, Steps, advance, ended, listed
+from wieldy.sandbox.tracked.iteration import Item, Steps, advance, begin, ended, listed
 from wieldy.sandbox.tracked.objects import (
     DictObject,
     IteratorObject,
@@ -40,9 +40,10 @@ def generator(machine: Machine, node: Any, frame: Frame) -> Steps:
     return Value(IteratorObject(Value(lazy, shallow(first))))
 
 
-def _rounds(machine: Machine, node: Any, level: int, iterator: Value, within: Frame) -> Generator[Any, Any, None]:
+def _rounds(machine: Machine, node: Any, level: int, through: Value, within: Frame) -> Generator[Any, Any, None]:
     control = machine.control
     part: ast.comprehension = node.generators[level]
+    iterator = begin(machine, within, through)
     while True:
         item = yield from advance(machine, within, iterator.data)
         control.diverge(within, node, iterator.label | ended(iterator.data))
@@ -60,8 +61,7 @@ def _rounds(machine: Machine, node: Any, level: int, iterator: Value, within: Fr
             continue
         if level + 1 < len(node.generators):
             inner = yield from machine.evaluate(node.generators[level + 1].iter, within)
-            control.may_fail(within, shallow(inner))
-            yield from _rounds(machine, node, level + 1, iterator_of(inner, machine.meter), within)
+            yield from _rounds(machine, node, level + 1, inner, within)
         else:
             yield Item(with_label((yield from _element(machine, node, within)), within.control))
 

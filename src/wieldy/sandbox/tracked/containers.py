@@ -14,6 +14,7 @@ from wieldy.sandbox.tracked.limits import Meter
 from wieldy.sandbox.tracked.marking import taint
 from wieldy.sandbox.tracked.objects import (
     CLEAN,
+    PLAIN,
     CoroutineObject,
     DictObject,
     ExceptionObject,
@@ -99,7 +100,7 @@ def missing(key: Value, label: Label) -> Raised:
 
 
 def _shown(data: object) -> str:
-    return repr(data)[:200] if isinstance(data, str | int | float | None) else f"a {type_name(data)}"
+    return repr(data)[:200] if isinstance(data, PLAIN) else f"a {type_name(data)}"
 
 
 def _position(index: object, length: int, label: Label) -> int:

@@ -10,13 +10,13 @@ around it ends.
 from __future__ import annotations
 
 import ast
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from typing import Any
 
 from wieldy.sandbox.tracked.analysis import Analysis, Effects
 from wieldy.sandbox.tracked.limits import Meter
 from wieldy.sandbox.tracked.marking import mark_all, mark_effects
-from wieldy.sandbox.tracked.objects import CLEAN, Label, Value
+from wieldy.sandbox.tracked.objects import CLEAN, FunctionObject, Label, Value
 from wieldy.sandbox.tracked.scopes import Env
 
 
@@ -77,11 +77,13 @@ class Task:
         pc: The control by what others who go on at the same time wait for.
     """
 
-    __slots__ = ("children", "frames", "outcome", "parent", "pc", "stack", "tries", "waits_for")
+    __slots__ = ("children", "coroutine", "frames", "outcome", "parent", "pc", "stack", "tries", "waits_for")
 
     def __init__(self, parent: Task | None, pc: Label) -> None:
         self.parent = parent
         self.pc = pc
+        self.coroutine = Value(None)
+        """What it runs."""
         self.stack: list[Generator[Any, Any, Any]] = []
         self.frames: list[Frame] = []
         self.tries: list[TryRegion] = []
@@ -107,6 +109,10 @@ class Control:
         self.tasks: list[Task] = []
         self.survived = CLEAN
         self.printed = CLEAN
+        self.functions: dict[tuple[int, int], FunctionObject] = {}
+        """All functions that the code defined: one for each definition and scope."""
+        self.has_methods = False
+        """Whether the code took a method that changes something, without calling it."""
 
     def diverge(self, frame: Frame, node: ast.AST, label: Label) -> None:
         """Data of that label has a say in what the node does next."""
@@ -128,19 +134,41 @@ class Control:
         if label:
             self._fail(frame.task, label)
 
-    def anything(self, frame: Frame, label: Label, *, names: bool) -> None:
-        """Data of that label decides which container is changed, or which function is called: it could be any."""
+    def any_container(self, frame: Frame, label: Label) -> None:
+        """Data of that label decides which container is changed, or gone through: it could be any."""
+        label &= ~frame.control
+        if label:
+            self.survived |= label
+            mark_all(self._scopes(), label, self.meter, roots=self._coroutines())
+
+    def any_function(self, frame: Frame, label: Label, arguments: Iterable[Value]) -> None:
+        """Data of that label decides which function is called: it could be any that there is."""
         label &= ~frame.control
         if not label:
             return
         self.survived |= label
-        if names:
-            self.printed |= label
-            self._reschedule(frame.task, label)
-        mark_all([part.env for task in self.tasks for part in task.frames], label, self.meter, names=names)
+        self.printed |= label
+        functions = [Value(function) for function in self.functions.values()]
+        if self.has_methods or any(function.data.code.effects.is_entangled for function in functions):
+            mark_all(self._scopes(), label, self.meter, roots=self._coroutines())
+        self._mark([], label, roots=[*functions, *arguments])
+        self._reschedule(frame.task, label)
 
-    def _mark(self, parts: list[tuple[Effects, Env]], label: Label) -> None:
-        if mark_effects(parts, label, self.meter):
+    def resume(self, frame: Frame, label: Label, code: Value) -> None:
+        """Data of that label decides whether code that stands still will go on from here."""
+        label &= ~frame.control
+        if label:
+            self.survived |= label
+            self._mark([], label, roots=[code])
+
+    def _scopes(self) -> list[Env]:
+        return [frame.env for task in self.tasks for frame in task.frames]
+
+    def _coroutines(self) -> list[Value]:
+        return [task.coroutine for task in self.tasks]
+
+    def _mark(self, parts: list[tuple[Effects, Env]], label: Label, roots: Iterable[Value] = ()) -> None:
+        if mark_effects(parts, label, self.meter, roots=roots):
             self.printed |= label
 
     def _fail(self, task: Task, label: Label) -> None:
@@ -160,24 +188,27 @@ class Control:
         for frame in _frames_within(task, outermost.frame):
             frame.failing |= label
             parts.append((frame.analysis.effects(frame.node), frame.env))
-        for other in self.tasks:
-            # A failure that leaves its task ends those that go on beside it.
-            if outermost.frame.task.is_above(other):
-                other.pc |= label
-                parts += [(frame.analysis.effects(frame.node), frame.env) for frame in other.frames]
-        self._mark(parts, label)
+        # A failure that leaves its task ends those that go on beside it.
+        ended = [other for other in self.tasks if outermost.frame.task.is_above(other)]
+        parts += _whole(ended, label)
+        roots = [other.coroutine for other in ended]
+        self._mark(parts, label, roots)
         if any(effects.can_wait for effects, _ in parts):
             self._reschedule(task, label)
 
     def _reschedule(self, task: Task, label: Label) -> None:
-        """When the task waits depends on the label; so does all that others do meanwhile."""
-        parts: list[tuple[Effects, Env]] = []
-        for other in self.tasks:
-            if other is not task and not other.is_above(task):
-                other.pc |= label
-                parts += [(frame.analysis.effects(frame.node), frame.env) for frame in other.frames]
-        if parts:
-            self._mark(parts, label)
+        """When the task waits depends on the label; so does all that it and others do from now on."""
+        others = [other for other in self.tasks if other is not task and not other.is_above(task)]
+        if others:
+            parts = _whole([task, *others], label)
+            self._mark(parts, label, [other.coroutine for other in (task, *others)])
+
+
+def _whole(tasks: list[Task], label: Label) -> list[tuple[Effects, Env]]:
+    """All that the tasks are at, whose control the label becomes a part of."""
+    for task in tasks:
+        task.pc |= label
+    return [(frame.analysis.effects(frame.node), frame.env) for task in tasks for frame in task.frames]
 
 
 def _regions(task: Task) -> list[TryRegion]:

@@ -10,6 +10,7 @@ from wieldy.sandbox.tracked.comparisons import unawaited
 from wieldy.sandbox.tracked.limits import LimitReachedError, Meter
 from wieldy.sandbox.tracked.objects import (
     CLEAN,
+    PLAIN,
     CoroutineObject,
     DictObject,
     Label,
@@ -30,7 +31,7 @@ def check_json(data: object, depth: int) -> None:
     Raises:
         TypeError: It is not.
     """
-    if isinstance(data, str | int | float | None) or depth < 0:
+    if isinstance(data, PLAIN) or depth < 0:
         return
     if isinstance(data, list | tuple):
         for item in cast("list[object]", data):

@@ -193,7 +193,9 @@ def function_of(machine: Machine, node: Any, frame: Frame) -> Steps:
     for part, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if default is not None:
             defaults[part.arg] = yield from evaluate(machine, default, frame)
-    return Value(FunctionObject(machine.code_of(node, frame), frame.env, defaults))
+    function = FunctionObject(machine.code_of(node, frame), frame.env, defaults)
+    machine.control.functions[id(node), id(frame.env)] = function
+    return Value(function)
 
 
 def _joined(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Steps:

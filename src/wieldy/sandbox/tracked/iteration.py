@@ -27,15 +27,24 @@ class Item:
 
 def listed(machine: Machine, frame: Frame, value: Value) -> Steps:
     """A new list of all that the value gives; its shape says who had a part in how many that is."""
-    machine.control.may_fail(frame, shallow(value))
     items: list[Value] = []
-    iterator = iterator_of(value, machine.meter)
+    iterator = begin(machine, frame, value)
     while True:
         item = yield from advance(machine, frame, iterator.data)
         if item is None:
             break
         items.append(item)
     return new_list(items, shallow(value) | ended(iterator.data), machine.meter)
+
+
+def begin(machine: Machine, frame: Frame, value: Value) -> Value:
+    """An iterator over the value, which is about to be gone through."""
+    machine.control.may_fail(frame, shallow(value))
+    iterator = iterator_of(value, machine.meter)
+    if iterator is value:
+        machine.control.any_container(frame, value.label)
+        machine.control.resume(frame, ended(value.data), value)
+    return iterator
 
 
 def ended(iterator: IteratorObject) -> Label:

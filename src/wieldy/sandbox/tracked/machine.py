@@ -81,7 +81,11 @@ class Machine:
         Raises:
             Raised: It stands for nothing.
         """
-        owner = frame.env.owner(name)
+        env = frame.env
+        found = env.values.get(name)
+        if found is not None and not env.perhaps:
+            return found
+        owner = env.owner(name)
         if owner is None:
             return self._builtin(frame, name, CLEAN)
         value = owner.values.get(name)

@@ -8,6 +8,7 @@ from typing import Any
 from wieldy.sandbox.tracked.analysis import MUTATING, Effects
 from wieldy.sandbox.tracked.limits import Meter
 from wieldy.sandbox.tracked.objects import (
+    PLAIN,
     Builtin,
     CoroutineObject,
     DictObject,
@@ -39,9 +40,19 @@ def taint(data: object, label: Label) -> None:
         data.shape |= label
 
 
-def mark_effects(parts: Iterable[tuple[Effects, Env]], label: Label, meter: Meter) -> bool:
-    """Labels all that the parts could change, each in its scope; says whether they could print."""
+def mark_effects(
+    parts: Iterable[tuple[Effects, Env]], label: Label, meter: Meter, *, roots: Iterable[Value] = ()
+) -> bool:
+    """Labels all that the parts could change, each in its scope; says whether they could print.
+
+    Args:
+        parts: Parts of the code, each with the scope it is in.
+        label: Who had a part in whether they run.
+        meter: Counts what is gone through.
+        roots: Values whose code, if they have any, could run, and which could be gone through.
+    """
     reach = _Reach(meter)
+    reach.add_values(roots)
     for effects, env in parts:
         for name in effects.assigned:
             owner = env.owner(name) or env.module
@@ -52,9 +63,12 @@ def mark_effects(parts: Iterable[tuple[Effects, Env]], label: Label, meter: Mete
     return reach.prints
 
 
-def mark_all(envs: Iterable[Env], label: Label, meter: Meter, *, names: bool) -> None:
+def mark_all(
+    envs: Iterable[Env], label: Label, meter: Meter, *, names: bool = False, roots: Iterable[Value] = ()
+) -> None:
     """Labels everything that can be reached from the scopes; the names too, if they could be bound anew."""
     reach = _Reach(meter)
+    reach.add_values(roots)
     reach.is_entangled = True
     for env in envs:
         reach.add_scope(env)
@@ -97,6 +111,9 @@ class _Reach:
             if found is not None:
                 self.changed.append(found.data)
 
+    def add_values(self, values: Iterable[Value]) -> None:
+        self._waiting += [value.data for value in values]
+
     def add_scope(self, env: Env | None) -> None:
         while env is not None and id(env) not in self.scopes:
             self.scopes[id(env)] = env
@@ -106,7 +123,7 @@ class _Reach:
     def walk(self) -> None:
         while self._waiting:
             data = self._waiting.pop()
-            if isinstance(data, str | int | float | None) or id(data) in self.seen:
+            if isinstance(data, PLAIN) or id(data) in self.seen:
                 continue
             self.meter.charge(1)
             self.seen[id(data)] = data

@@ -30,6 +30,10 @@ class Value:
         self.label = label
 
 
+PLAIN: Final = (str, int, float, type(None))
+"""What holds nothing else; a tuple, since unions of types are slow to ask about."""
+
+
 class ListObject:
     """A list; `shape` covers its length and order."""
 
@@ -240,10 +244,13 @@ def type_name(data: object) -> str:
     return TYPE_NAMES.get(type(data)) or type(data).__name__
 
 
+_SHAPED: Final = (ListObject, DictObject, SetObject, IteratorObject, CoroutineObject)
+
+
 def shallow(value: Value) -> Label:
     """Who had a part in which value it is, and in a container's length, order and keys."""
     data = value.data
-    if isinstance(data, ListObject | DictObject | SetObject | IteratorObject | CoroutineObject):
+    if isinstance(data, _SHAPED):
         return value.label | data.shape
     return value.label
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from wieldy.sandbox.tracked.limits import LimitReachedError, Meter
 from wieldy.sandbox.tracked.objects import (
     CLEAN,
+    PLAIN,
     DictObject,
     ExceptionObject,
     Label,
@@ -34,7 +35,7 @@ def failed(error: Exception, label: Label) -> Exception:
 
 def deep(value: Value, meter: Meter) -> Label:
     """Who had a part in the value and in anything within it."""
-    if isinstance(value.data, str | int | float | None):
+    if isinstance(value.data, PLAIN):
         return value.label
     label = CLEAN
     seen: set[int] = set()
@@ -43,7 +44,7 @@ def deep(value: Value, meter: Meter) -> Label:
         value = waiting.pop()
         label |= shallow(value)
         data = value.data
-        if isinstance(data, str | int | float | None) or id(data) in seen:
+        if isinstance(data, PLAIN) or id(data) in seen:
             continue
         meter.charge(1)
         seen.add(id(data))
@@ -58,7 +59,7 @@ def deep(value: Value, meter: Meter) -> Label:
 
 def unary(kind: ast.unaryop, value: Value, meter: Meter) -> Value:
     """`-x`, `+x`, `~x`; `not` is a question of truth."""
-    if not isinstance(value.data, int | float):
+    if not isinstance(value.data, (int, float)):
         raise raised("TypeError", f"a {type_name(value.data)} has no sign", value.label)
     data = value.data
     if isinstance(kind, ast.Invert):
@@ -76,7 +77,7 @@ def binary(kind: ast.operator, left: Value, right: Value, meter: Meter) -> Value
     """
     one: object = left.data
     other: object = right.data
-    if isinstance(one, int | float) and isinstance(other, int | float):
+    if isinstance(one, (int, float)) and isinstance(other, (int, float)):
         return Value(_arithmetic(type(kind), one, other, meter), left.label | right.label)
     kinds: tuple[type[ast.operator], type, type] = (type(kind), type(one), type(other))
     found = _OTHERS.get(kinds)

@@ -88,6 +88,7 @@ class Scheduler:
         outer = together.frame
         for value in together.coroutines:
             child = Task(task, outer.control)
+            child.coroutine = value
             frame = Frame(outer.node, outer.env, child, outer.analysis, outer.control)
             frame.line = outer.line
             child.stack.append(wait_for(self._machine, frame, value))

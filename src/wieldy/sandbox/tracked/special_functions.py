@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from wieldy.sandbox.tracked.bodies import Given
 from wieldy.sandbox.tracked.containers import iterator_of, with_label
 from wieldy.sandbox.tracked.control import Frame
-from wieldy.sandbox.tracked.iteration import Steps, advance, ended
+from wieldy.sandbox.tracked.iteration import Steps, advance, begin, ended
 from wieldy.sandbox.tracked.objects import CoroutineObject, IteratorObject, Value, raised, shallow
 from wieldy.sandbox.tracked.operators import deep
 from wieldy.sandbox.tracked.text import text_of
@@ -36,8 +36,7 @@ def _next(machine: Machine, frame: Frame, given: Given) -> Steps:
     iterator = given.arguments[0] if given.arguments else Value(None)
     if not isinstance(iterator.data, IteratorObject):
         raise raised("TypeError", "next() takes an iterator: iter(...), or a generator expression", iterator.label)
-    if iterator.label & ~frame.control:
-        machine.control.anything(frame, iterator.label, names=False)
+    begin(machine, frame, iterator)
     item = yield from advance(machine, frame, iterator.data)
     label = iterator.label | ended(iterator.data)
     if len(given.arguments) > 1:

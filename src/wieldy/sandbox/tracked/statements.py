@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 from wieldy.sandbox.tracked.assignments import annotate, assign, assignment, augment, delete
 from wieldy.sandbox.tracked.call_expressions import of_module
 from wieldy.sandbox.tracked.comparisons import truth, unawaited
-from wieldy.sandbox.tracked.containers import iterator_of, with_label
+from wieldy.sandbox.tracked.containers import with_label
 from wieldy.sandbox.tracked.control import Frame
 from wieldy.sandbox.tracked.expressions import evaluate, function_of
-from wieldy.sandbox.tracked.iteration import advance, ended
+from wieldy.sandbox.tracked.iteration import advance, begin, ended
 from wieldy.sandbox.tracked.limits import LimitReachedError
 from wieldy.sandbox.tracked.objects import CoroutineObject, ExceptionObject, Module, Raised, Value, raised, shallow
 from wieldy.sandbox.tracked.tries import attempt, raise_
@@ -89,8 +89,7 @@ def _while(machine: Machine, node: ast.While, frame: Frame) -> Ways:
 def _for(machine: Machine, node: ast.For, frame: Frame) -> Ways:
     saved = frame.pc
     through = yield from evaluate(machine, node.iter, frame)
-    machine.control.may_fail(frame, shallow(through))
-    iterator = iterator_of(through, machine.meter)
+    iterator = begin(machine, frame, through)
     way: Way = None
     while True:
         item = yield from advance(machine, frame, iterator.data)

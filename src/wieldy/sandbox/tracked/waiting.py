@@ -87,8 +87,7 @@ def wait_for(machine: Machine, frame: Frame, awaited: Value) -> Steps:
     machine.control.may_fail(frame, shallow(awaited))
     if data.is_spent:
         raise raised("RuntimeError", f"the call in line {data.line} was awaited already", shallow(awaited))
-    if awaited.label & ~frame.control:
-        machine.control.anything(frame, awaited.label, names=True)
+    machine.control.any_function(frame, awaited.label, [awaited])
     saved = frame.pc
     frame.pc |= awaited.label
     data.is_spent = True

@@ -13,7 +13,7 @@ BREAK: Final = "break"
 CONTINUE: Final = "continue"
 
 
-Way: TypeAlias = "Value | str | None"
+Way: TypeAlias = Value | str | None
 
 
 Ways: TypeAlias = Generator[Any, Any, Way]
