@@ -71,6 +71,10 @@ def decided(program: bytes, audit: int, number: int, arguments: tuple[int, ...])
                 accumulator &= value
             case 0x15:
                 position += then if accumulator == value else otherwise
+            case 0x05:
+                position += value
+            case 0x35:
+                position += then if accumulator >= value else otherwise
             case 0x45:
                 position += then if accumulator & value else otherwise
             case 0x06:
@@ -109,6 +113,17 @@ def test_every_call_is_decided_as_the_policy_says(
     program = Filter(architecture, has_scratch=has_scratch).program(PID)
     found = decided(program, architecture.audit, number, arguments)
     assert found == expected(architecture, names.get(number), arguments, has_scratch=has_scratch)
+
+
+@pytest.mark.parametrize("has_scratch", [True, False])
+@pytest.mark.parametrize("architecture", ARCHITECTURES.values(), ids=list(ARCHITECTURES))
+def test_every_number_there_is_leads_to_its_own_decision(architecture: Architecture, has_scratch: bool) -> None:
+    names = {value: name for name, value in architecture.numbers.items()}
+    program = Filter(architecture, has_scratch=has_scratch).program(PID)
+    for number in range(1000):
+        for arguments in ((0,) * 6, (PID,) * 6):
+            found = decided(program, architecture.audit, number, arguments)
+            assert found == expected(architecture, names.get(number), arguments, has_scratch=has_scratch), number
 
 
 @given(architecture=architectures, number=st.integers(0, 2**32 - 1), audit=st.integers(0, 2**32 - 1), arguments=six)
