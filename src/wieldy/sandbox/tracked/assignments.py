@@ -76,17 +76,17 @@ def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Fram
     several = yield from listed(machine, frame, value)
     inner: Any = several.data
     items: list[Value] = inner.items
-    shape = shallow(several)
-    machine.control.may_fail(frame, shape)
+    extent = shallow(several)
+    machine.control.may_fail(frame, extent)
     starred = [place for place, target in enumerate(targets) if isinstance(target, ast.Starred)]
     least = len(targets) - len(starred)
     if len(items) < least or (not starred and len(items) > least):
-        raise raised("ValueError", f"expected {least} values to unpack, found {len(items)}", shape)
+        raise raised("ValueError", f"expected {least} values to unpack, found {len(items)}", extent)
     if starred:
         at = starred[0]
         behind = len(targets) - at - 1
-        middle = new_list(items[at : len(items) - behind], shape, machine.meter)
-        after = [with_label(item, shape) for item in items[len(items) - behind :]]
+        middle = new_list(items[at : len(items) - behind], extent, machine.meter)
+        after = [with_label(item, extent) for item in items[len(items) - behind :]]
         items = [*items[:at], middle, *after]
     for target, item in zip(targets, items, strict=True):
         yield from assign(machine, target.value if isinstance(target, ast.Starred) else target, item, frame)

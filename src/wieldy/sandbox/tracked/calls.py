@@ -153,7 +153,7 @@ def _sort(machine: Machine, frame: Frame, receiver: Value, given: Given) -> Step
     )
     who = frame.control | receiver.label
     data.items[:] = made.data.items
-    data.shape |= made.data.shape
+    data.extent |= made.data.extent
     if who:
         taint(data, who)
     return Value(None)

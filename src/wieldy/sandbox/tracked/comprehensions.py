@@ -84,8 +84,8 @@ def comprehension(machine: Machine, node: Any, frame: Frame) -> Steps:
     for item in inner.items:
         machine.control.may_fail(frame, deep(item, machine.meter))
     if isinstance(node, ast.SetComp):
-        return new_set(inner.items, inner.shape, machine.meter)
-    entries = DictObject({}, inner.shape)
+        return new_set(inner.items, inner.extent, machine.meter)
+    entries = DictObject({}, inner.extent)
     for pair in inner.items:
         key, value = pair.data.items
         label = pair.label | key_label(key)

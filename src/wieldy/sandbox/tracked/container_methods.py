@@ -34,8 +34,8 @@ def _append(call: MethodCall) -> Value:
     items: ListObject = call.data
     call.meter.make(len(items.items) + 1) if not len(items.items) & 1023 else call.meter.charge(1)
     # Where it comes to stand is decided by how long the list is.
-    items.items.append(with_label(call.argument(0), call.who | items.shape))
-    items.shape |= call.who
+    items.items.append(with_label(call.argument(0), call.who | items.extent))
+    items.extent |= call.who
     return _NONE
 
 
@@ -43,8 +43,8 @@ def _extend(call: MethodCall) -> Value:
     items: ListObject = call.data
     added: Any = call.argument(0).data
     call.meter.make(len(items.items) + len(added.items))
-    items.items += [with_label(item, call.who | items.shape) for item in added.items]
-    items.shape |= call.who | call.label
+    items.items += [with_label(item, call.who | items.extent) for item in added.items]
+    items.extent |= call.who | call.label
     return _NONE
 
 
@@ -54,8 +54,8 @@ def _insert(call: MethodCall) -> Value:
         raise raised("TypeError", "insert() takes an index first", call.label)
     call.data.items.insert(max(-len(call.data.items), min(index, len(call.data.items))), call.argument(1))
     call.meter.make(1)
-    # What is inserted may itself be a container: that is in `call.label` by its shape, which is not wanted here.
-    taint(call.data, call.who | call.data.shape | call.argument(0).label)
+    # What is inserted may itself be a container: that is in `call.label` by its extent, which is not wanted here.
+    taint(call.data, call.who | call.data.extent | call.argument(0).label)
     return _NONE
 
 
@@ -70,7 +70,7 @@ def _pop_list(call: MethodCall) -> Value:
     if len(call.arguments):
         taint(items, who)
     else:
-        items.shape |= who
+        items.extent |= who
     return with_label(found, who)
 
 
@@ -90,13 +90,13 @@ def _clear(call: MethodCall) -> Value:
     (
         data.items if isinstance(data, ListObject) else data.entries if isinstance(data, DictObject) else data.members
     ).clear()
-    data.shape |= call.who
+    data.extent |= call.who
     return _NONE
 
 
 def _reverse(call: MethodCall) -> Value:
     call.data.items.reverse()
-    taint(call.data, call.who | call.data.shape)
+    taint(call.data, call.who | call.data.extent)
     return _NONE
 
 
@@ -125,9 +125,9 @@ def _get(call: MethodCall) -> Value:
 
 def _listed(choose: Callable[[Value, Value], Value]) -> Callable[[MethodCall], Value]:
     def give(call: MethodCall) -> Value:
-        shape = shallow(call.receiver)
-        items = [choose(Value(name, shape), with_label(item, shape)) for name, item in call.data.entries.values()]
-        return with_label(new_list(items, shape, call.meter), call.receiver.label)
+        extent = shallow(call.receiver)
+        items = [choose(Value(name, extent), with_label(item, extent)) for name, item in call.data.entries.values()]
+        return with_label(new_list(items, extent, call.meter), call.receiver.label)
 
     return give
 
@@ -137,7 +137,7 @@ def _pop_dict(call: MethodCall) -> Value:
     label = shallow(call.receiver) | key_label(key)
     found = call.data.entries.get(key_of(key.data))
     if found is None and len(call.arguments) > 1:
-        call.data.shape |= call.who | key_label(key)
+        call.data.extent |= call.who | key_label(key)
         return with_label(call.argument(1), label)
     delete_item(call.receiver, key, call.who, call.meter)
     return with_label(found[1] if found else _NONE, label | call.who)
@@ -147,7 +147,7 @@ def _popitem(call: MethodCall) -> Value:
     if not call.data.entries:
         raise raised("KeyError", "popitem(): the dict is empty", call.label)
     _, (name, item) = call.data.entries.popitem()
-    call.data.shape |= call.who
+    call.data.extent |= call.who
     label = call.who | call.label
     return Value(TupleObject((Value(name, label), with_label(item, label))), label)
 
@@ -176,15 +176,15 @@ def _update(call: MethodCall) -> Value:
 def _copy(call: MethodCall) -> Value:
     data = call.data
     call.meter.make(size_of(data) + 1)
-    made: object = SetObject(dict(data.members), data.shape) if isinstance(data, SetObject) else None
+    made: object = SetObject(dict(data.members), data.extent) if isinstance(data, SetObject) else None
     if isinstance(data, ListObject):
-        made = ListObject(list(data.items), data.shape)
+        made = ListObject(list(data.items), data.extent)
     elif isinstance(data, DictObject):
-        made = DictObject(dict(data.entries), data.shape)
+        made = DictObject(dict(data.entries), data.extent)
     return Value(made, call.receiver.label)
 
 
-# Sets, whose shape says everything.
+# Sets, whose extent says everything.
 
 
 def _members(call: MethodCall) -> dict[Any, object]:
@@ -200,7 +200,7 @@ def _change_set(
 ) -> Callable[[MethodCall], Value]:
     def do(call: MethodCall) -> Value:
         call.data.members = change(call.data.members, _members(call))
-        call.data.shape |= call.who | call.label
+        call.data.extent |= call.who | call.label
         call.meter.make(len(call.data.members))
         return _NONE
 
@@ -225,7 +225,7 @@ def _ask_set(ask: Callable[[dict[Any, object], dict[Any, object]], bool]) -> Cal
 def _add(call: MethodCall) -> Value:
     item = call.argument(0)
     call.data.members.setdefault(key_of(item.data), item.data)
-    call.data.shape |= call.who | key_label(item)
+    call.data.extent |= call.who | key_label(item)
     call.meter.charge(1)
     if len(call.data.members) > call.meter.limits.size:
         raise LimitReachedError(f"a set of more than {call.meter.limits.size} elements")
@@ -236,7 +236,7 @@ def _discard(call: MethodCall) -> Value:
     item = call.argument(0)
     found = key_of(item.data) in call.data.members
     call.data.members.pop(key_of(item.data), None)
-    call.data.shape |= call.who | key_label(item)
+    call.data.extent |= call.who | key_label(item)
     if not found and call.name == "remove":
         raise raised("KeyError", "remove(): it is not in the set", call.label)
     return _NONE

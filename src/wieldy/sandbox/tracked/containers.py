@@ -38,21 +38,21 @@ def with_label(value: Value, label: Label) -> Value:
     return Value(value.data, value.label | label) if label & ~value.label else value
 
 
-def new_list(items: Iterable[Value], shape: Label, meter: Meter) -> Value:
+def new_list(items: Iterable[Value], extent: Label, meter: Meter) -> Value:
     """A new list of the values."""
     made = list(items)
     meter.make(len(made) + 1)
-    return Value(ListObject(made, shape), CLEAN)
+    return Value(ListObject(made, extent), CLEAN)
 
 
-def new_set(items: Iterable[Value], shape: Label, meter: Meter) -> Value:
+def new_set(items: Iterable[Value], extent: Label, meter: Meter) -> Value:
     """A new set of the values."""
     members: dict[Any, object] = {}
     for item in items:
         members.setdefault(key_of(item.data), item.data)
-        shape |= key_label(item)
+        extent |= key_label(item)
     meter.make(len(members) + 1)
-    return Value(SetObject(members, shape), CLEAN)
+    return Value(SetObject(members, extent), CLEAN)
 
 
 def put(entries: DictObject, key: Value, value: Value, who: Label, meter: Meter) -> None:
@@ -64,7 +64,7 @@ def put(entries: DictObject, key: Value, value: Value, who: Label, meter: Meter)
         meter.charge(len(entries.entries))
     if filed not in entries.entries:
         meter.make(len(entries.entries) + 1) if not len(entries.entries) & 1023 else meter.charge(1)
-        entries.shape |= who
+        entries.extent |= who
     entries.entries[filed] = (key.data, with_label(value, who | label))
 
 
@@ -79,12 +79,12 @@ def get_item(container: Value, index: Value, meter: Meter) -> Value:
     if isinstance(data, DictObject):
         found = data.entries.get(key_of(index.data))
         if found is None:
-            raise missing(index, label | data.shape)
+            raise missing(index, label | data.extent)
         return with_label(found[1], label)
     if isinstance(data, ListObject | TupleObject):
         position = _position(index.data, len(data.items), label)
         if isinstance(data, ListObject) and position != index.data:
-            label |= data.shape  # counted from the end
+            label |= data.extent  # counted from the end
         return with_label(data.items[position], label)
     if isinstance(data, str | range):
         meter.charge(1)
@@ -145,7 +145,7 @@ def set_item(container: Value, index: Value, value: Value, who: Label, meter: Me
         put(data, index, value, who, meter)
     elif isinstance(data, ListObject):
         position = _position(index.data, len(data.items), index.label)
-        label = index.label | (data.shape if position != index.data else CLEAN)
+        label = index.label | (data.extent if position != index.data else CLEAN)
         if label:
             taint(data, label)
             meter.charge(len(data.items))
@@ -177,13 +177,13 @@ def delete_item(container: Value, index: Value, who: Label, meter: Meter) -> Non
     who |= container.label | key_label(index)
     if isinstance(data, DictObject):
         if data.entries.pop(key_of(index.data), None) is None:
-            raise missing(index, who | data.shape)
-        data.shape |= who
+            raise missing(index, who | data.extent)
+        data.extent |= who
         if key_label(index):
             taint(data, who)
     elif isinstance(data, ListObject):
         del data.items[_position(index.data, len(data.items), who)]
-        taint(data, who | data.shape)
+        taint(data, who | data.extent)
     else:
         raise raised("TypeError", f"elements of a {type_name(data)} cannot be removed", shallow(container))
     meter.charge(1)
@@ -220,5 +220,5 @@ def next_of(iterator: IteratorObject, meter: Meter) -> Value | None:
         return None
     item = items[iterator.index]
     iterator.index += 1
-    label = iterator.shape | iterator.source.label
+    label = iterator.extent | iterator.source.label
     return with_label(item, label) if isinstance(item, Value) else Value(item, label)

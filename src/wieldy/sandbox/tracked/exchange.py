@@ -48,7 +48,7 @@ def check_json(data: object, depth: int) -> None:
 def enter(data: object, label: Label, meter: Meter, depth: int = 0) -> Value:
     """The data as a value, all of which is of that label.
 
-    A container itself is new, whatever is in it: no data decides which one it is. What it is, its shape says.
+    A container itself is new, whatever is in it: no data decides which one it is. What it is, its extent says.
 
     Raises:
         TypeError: It is no JSON.

@@ -82,7 +82,7 @@ def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Steps:
             if not isinstance(other.data, DictObject):
                 raise raised("TypeError", f"** takes a dict, no {type_name(other.data)}", other.label)
             label = shallow(other)
-            made.shape |= label
+            made.extent |= label
             for name, value in list(other.data.entries.values()):
                 put(made, Value(name, label), value, label, machine.meter)
         else:

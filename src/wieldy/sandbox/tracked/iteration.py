@@ -26,7 +26,7 @@ class Item:
 
 
 def listed(machine: Machine, frame: Frame, value: Value) -> Steps:
-    """A new list of all that the value gives; its shape says who had a part in how many that is."""
+    """A new list of all that the value gives; its extent says who had a part in how many that is."""
     items: list[Value] = []
     iterator = begin(machine, frame, value)
     while True:
@@ -49,19 +49,19 @@ def begin(machine: Machine, frame: Frame, value: Value) -> Value:
 
 def ended(iterator: IteratorObject) -> Label:
     """Who had a part in whether the iterator has come to its end."""
-    return iterator.shape | shallow(iterator.source)
+    return iterator.extent | shallow(iterator.source)
 
 
 def advance(machine: Machine, frame: Frame, iterator: IteratorObject) -> Generator[Any, Any, Value | None]:
     """The next element, or None at the end."""
-    iterator.shape |= frame.control
+    iterator.extent |= frame.control
     lazy = iterator.source.data
     if not isinstance(lazy, LazyObject):
         return next_of(iterator, machine.meter)
     if lazy.running:
         raise raised("ValueError", "a generator cannot go through itself")
     within: Frame = lazy.frame
-    within.task, within.pc = frame.task, within.pc | frame.control | iterator.shape
+    within.task, within.pc = frame.task, within.pc | frame.control | iterator.extent
     frame.task.frames.append(within)
     lazy.running = True
     try:
@@ -69,7 +69,7 @@ def advance(machine: Machine, frame: Frame, iterator: IteratorObject) -> Generat
     finally:
         lazy.running = False
         frame.task.frames.remove(within)
-        iterator.shape |= within.control
+        iterator.extent |= within.control
     return item
 
 

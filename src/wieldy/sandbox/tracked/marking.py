@@ -30,14 +30,14 @@ CONTAINERS = (ListObject, DictObject, SetObject)
 def taint(data: object, label: Label) -> None:
     """Says of a container, iterator or coroutine that the label had a part in all that is in it."""
     if isinstance(data, ListObject):
-        data.shape |= label
+        data.extent |= label
         data.items[:] = [Value(item.data, item.label | label) for item in data.items]
     elif isinstance(data, DictObject):
-        data.shape |= label
+        data.extent |= label
         for key, (name, value) in data.entries.items():
             data.entries[key] = (name, Value(value.data, value.label | label))
     elif isinstance(data, SetObject | IteratorObject | CoroutineObject):
-        data.shape |= label
+        data.extent |= label
 
 
 def mark_effects(

@@ -14,7 +14,7 @@ class MethodCall:
     Attributes:
         data: The data of the receiver.
         who: The control, and who had a part in which object the receiver is.
-        label: Who had a part in the receiver's shape and in the arguments.
+        label: Who had a part in the receiver's extent and in the arguments.
     """
 
     __slots__ = ("arguments", "data", "keywords", "label", "meter", "name", "receiver", "who")

@@ -1,8 +1,8 @@
 """The data that tracked code works on: values with a label, and containers of our own that hold them.
 
 A label is a set of sources as bits of an int, so that joining two is `|`. A value's label says who had a part in which
-value stands there. A container has besides a `shape`: who had a part in its length, its order, its keys, and in that it
-is a container at all. What an element is, is said by the label of the element.
+value stands there. A container has an `extent` besides: who had a part in its length, its order, its keys, and in that
+it is a container at all. What an element is, is said by the label of the element.
 
 No object of the host is among them: text, numbers and None are Python's own, everything else is a class of this module,
 whose attributes the code cannot reach.
@@ -35,13 +35,13 @@ PLAIN: Final = (str, int, float, type(None))
 
 
 class ListObject:
-    """A list; `shape` covers its length and order."""
+    """A list; `extent` covers its length and order."""
 
-    __slots__ = ("items", "shape")
+    __slots__ = ("extent", "items")
 
-    def __init__(self, items: list[Value], shape: Label = CLEAN) -> None:
+    def __init__(self, items: list[Value], extent: Label = CLEAN) -> None:
         self.items = items
-        self.shape = shape
+        self.extent = extent
 
 
 class TupleObject:
@@ -54,38 +54,38 @@ class TupleObject:
 
 
 class DictObject:
-    """A mapping from `key_of` to key and value; `shape` covers which keys there are and their order."""
+    """A mapping from `key_of` to key and value; `extent` covers which keys there are and their order."""
 
-    __slots__ = ("entries", "shape")
+    __slots__ = ("entries", "extent")
 
-    def __init__(self, entries: dict[Hashable, tuple[object, Value]], shape: Label = CLEAN) -> None:
+    def __init__(self, entries: dict[Hashable, tuple[object, Value]], extent: Label = CLEAN) -> None:
         self.entries = entries
-        self.shape = shape
+        self.extent = extent
 
 
 class SetObject:
-    """A set, in the order of insertion; `shape` covers all of it."""
+    """A set, in the order of insertion; `extent` covers all of it."""
 
-    __slots__ = ("members", "shape")
+    __slots__ = ("extent", "members")
 
-    def __init__(self, members: dict[Hashable, object], shape: Label = CLEAN) -> None:
+    def __init__(self, members: dict[Hashable, object], extent: Label = CLEAN) -> None:
         self.members = members
-        self.shape = shape
+        self.extent = extent
 
 
 class IteratorObject:
-    """Something that gives one value after the other; `shape` covers how far it has come.
+    """Something that gives one value after the other; `extent` covers how far it has come.
 
     Attributes:
         source: A list, tuple, text or range that is gone through by index; or a suspended generator expression
             (`LazyObject`).
     """
 
-    __slots__ = ("index", "shape", "source")
+    __slots__ = ("extent", "index", "source")
 
-    def __init__(self, source: Value, shape: Label = CLEAN) -> None:
+    def __init__(self, source: Value, extent: Label = CLEAN) -> None:
         self.source = source
-        self.shape = shape
+        self.extent = extent
         self.index = 0
 
 
@@ -115,7 +115,7 @@ class FunctionObject:
 class CoroutineObject:
     """A call that was written and not yet awaited: of an async function, of a tool, or of several at once."""
 
-    __slots__ = ("arguments", "callee", "is_spent", "keywords", "line", "shape")
+    __slots__ = ("arguments", "callee", "extent", "is_spent", "keywords", "line")
 
     def __init__(self, callee: object, arguments: list[Value], keywords: dict[str, Value], line: int) -> None:
         self.callee = callee
@@ -123,7 +123,7 @@ class CoroutineObject:
         self.keywords = keywords
         self.line = line
         self.is_spent = False
-        self.shape = CLEAN
+        self.extent = CLEAN
         """Who had a part in whether it was awaited already."""
 
 
@@ -244,14 +244,14 @@ def type_name(data: object) -> str:
     return TYPE_NAMES.get(type(data)) or type(data).__name__
 
 
-_SHAPED: Final = (ListObject, DictObject, SetObject, IteratorObject, CoroutineObject)
+_WITH_EXTENT: Final = (ListObject, DictObject, SetObject, IteratorObject, CoroutineObject)
 
 
 def shallow(value: Value) -> Label:
     """Who had a part in which value it is, and in a container's length, order and keys."""
     data = value.data
-    if isinstance(data, _SHAPED):
-        return value.label | data.shape
+    if isinstance(data, _WITH_EXTENT):
+        return value.label | data.extent
     return value.label
 
 

@@ -76,8 +76,8 @@ def _range(call: FunctionCall) -> Value:
     return Value(range(*bounds), call.label)
 
 
-def _iterator(items: list[Value], shape: Label, call: FunctionCall) -> Value:
-    return Value(IteratorObject(new_list(items, shape, call.meter), CLEAN), CLEAN)
+def _iterator(items: list[Value], extent: Label, call: FunctionCall) -> Value:
+    return Value(IteratorObject(new_list(items, extent, call.meter), CLEAN), CLEAN)
 
 
 def _enumerate(call: FunctionCall) -> Value:

@@ -22,7 +22,7 @@ def _gather(machine: Machine, frame: Frame, given: Given) -> Steps:
     if given.keywords:
         raise raised("TypeError", "gather() takes calls only: catch failures in an async function, and gather that")
     coroutine = CoroutineObject("gather", given.arguments, given.keywords, frame.line)
-    coroutine.shape = given.spread
+    coroutine.extent = given.spread
     return Value(coroutine)
 
 

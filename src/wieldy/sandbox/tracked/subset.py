@@ -12,7 +12,6 @@ IMPORTS: Final = {
     "asyncio": frozenset({"gather", "run"}),
     "json": frozenset({"loads", "dumps"}),
     "math": frozenset({"ceil", "exp", "floor", "isfinite", "log", "log10", "sqrt", "inf", "pi"}),
-    "re": frozenset({"findall", "fullmatch", "match", "search", "split", "sub"}),
 }
 """The modules that may be imported, and what there is in them."""
 

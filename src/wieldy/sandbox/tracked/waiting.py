@@ -91,7 +91,7 @@ def wait_for(machine: Machine, frame: Frame, awaited: Value) -> Steps:
     saved = frame.pc
     frame.pc |= awaited.label
     data.is_spent = True
-    data.shape |= frame.control
+    data.extent |= frame.control
     try:
         made = yield from _run_coroutine(machine, frame, data)
     finally:
@@ -106,4 +106,4 @@ def _run_coroutine(machine: Machine, frame: Frame, data: CoroutineObject) -> Ste
     if isinstance(data.callee, FunctionObject):
         return (yield run_function(machine, frame, data.callee, given))
     results: list[Value] = yield Together(frame, tuple(data.arguments))
-    return new_list(results, data.shape, machine.meter)
+    return new_list(results, data.extent, machine.meter)
