@@ -17,6 +17,7 @@ import anyio
 from wieldy.agent.within import run_within
 from wieldy.core.context import Context
 from wieldy.core.errors import ArgumentsError
+from wieldy.core.events import CallRunning
 from wieldy.core.limits import Limits
 from wieldy.core.messages import Message
 from wieldy.run.actions.code.checking import names_left, problems_of, refusal
@@ -38,7 +39,7 @@ from wieldy.tools import Tool, Toolset, tool
 
 if TYPE_CHECKING:
     from wieldy.agent.code_rules import CodeRules
-    from wieldy.core.events import RunResult
+    from wieldy.core.events import RunEvent, RunResult
     from wieldy.core.ports import Journal
     from wieldy.run.request import RunRequest
     from wieldy.run.state import RunState
@@ -148,7 +149,11 @@ class CodeToolset(Toolset):
         async def opening(_run_id: str, begins: bool) -> AsyncGenerator[RunRequest]:
             yield request_of(request, model, messages=(Message.user(code),) if begins else ())
 
-        result = await run_within(ctx, PYTHON, opening, journal=journal, secrets=request.secrets)
+        def tell(event: RunEvent) -> None:
+            if isinstance(event, CallRunning):
+                ctx.progress(f"calls {event.call.name}")
+
+        result = await run_within(ctx, PYTHON, opening, journal=journal, secrets=request.secrets, emit=tell)
         return result, model
 
 

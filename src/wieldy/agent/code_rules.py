@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from wieldy.core.errors import UsageError
 from wieldy.sandbox import SandboxLimits, TierName
 
 if TYPE_CHECKING:
@@ -21,12 +22,19 @@ class CodeRules:
         limits: Of each action.
         packages: That are imported before, such as `pandas`; they must be installed where the code runs.
         python: The interpreter that runs the code; None for the one that runs this program.
+
+    Raises:
+        UsageError: `packages` is one text.
     """
 
     tier: TierName | None = None
     limits: SandboxLimits = field(default_factory=SandboxLimits)
     packages: tuple[str, ...] = ()
     python: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.packages, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a likely mistake
+            raise UsageError(f"Expected packages to be names, as in ('pandas',), found {self.packages!r}.")
 
     def acting(self, request: RunRequest) -> RunRequest:
         """The request of a run that acts by code, made of that of one whose model would call the tools itself."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from wieldy.core.errors import BudgetError, RunError
-from wieldy.run.loop import resume, run
+from wieldy.run.loop import Emit, nothing, resume, run
 from wieldy.run.nested import RunStoppedError, nested_run_id, stopped_by, used_for
 from wieldy.run.results.masks import Mask
 from wieldy.run.secrecy import conceal, together
@@ -32,7 +32,13 @@ Opening: TypeAlias = "Callable[[str, bool], AbstractAsyncContextManager[RunReque
 
 
 async def run_within(
-    ctx: Context, name: str, opening: Opening, *, journal: Journal, secrets: Mapping[str, str]
+    ctx: Context,
+    name: str,
+    opening: Opening,
+    *,
+    journal: Journal,
+    secrets: Mapping[str, str],
+    emit: Emit = nothing,
 ) -> RunResult:
     """The run that this call starts, or goes on with, has ended or rests.
 
@@ -42,6 +48,7 @@ async def run_within(
         opening: What the nested run needs, beside what it has from the run around it.
         journal: Where it is recorded if the run around it says nothing.
         secrets: The nested run's own.
+        emit: Takes its events.
 
     Raises:
         ToolError: The nested run failed; the text is for the model of the run around it.
@@ -49,7 +56,7 @@ async def run_within(
     """
     mask = Mask(together(secrets, together(ctx.secrets, ctx.masked)))
     try:
-        return await _carry_out(ctx, opening, journal=journal if ctx.journal is None else ctx.journal)
+        return await _carry_out(ctx, opening, emit, journal=journal if ctx.journal is None else ctx.journal)
     except RunError as error:
         conceal(error, mask.text)
         raise stopped_by(name, error) from error
@@ -61,7 +68,7 @@ async def run_within(
         raise RuntimeError(told) from None
 
 
-async def _carry_out(ctx: Context, opening: Opening, *, journal: Journal) -> RunResult:
+async def _carry_out(ctx: Context, opening: Opening, emit: Emit, *, journal: Journal) -> RunResult:
     # The same for every attempt at this call, so that a second one goes on where the first was stopped.
     run_id = nested_run_id(ctx.idempotency_key)
     parent = Parent(run_id=ctx.run_id, call_id=ctx.call_id)
@@ -80,4 +87,4 @@ async def _carry_out(ctx: Context, opening: Opening, *, journal: Journal) -> Run
             charge=ctx.charge,
             tree=ctx.tree if isinstance(ctx.tree, RunTree) else RunTree(),
         )
-        return await (resume(within) if entries else run(within))
+        return await (resume(within, emit) if entries else run(within, emit))

@@ -14,7 +14,7 @@ import pytest
 from wieldy import Agent, Context, Tool, Toolset, tool
 from wieldy.agent import CodeRules
 from wieldy.core.errors import ToolError, UsageError
-from wieldy.core.events import RunResult
+from wieldy.core.events import CallProgress, RunResult
 from wieldy.core.limits import Limits
 from wieldy.core.media import FilePart
 from wieldy.run.policy import Allow, Ask, Deny, Rule, Rules
@@ -333,6 +333,17 @@ async def test_a_tier_that_is_not_there_is_refused_before_anything_runs(sandboxe
     model = ScriptedModel([[text("never")]])
     with pytest.raises(UsageError, match="tier"):
         await Agent(model, actions="code", code=CodeRules(tier="moon")).run("Go")  # type: ignore[arg-type]
+
+
+async def test_who_watches_sees_which_tools_code_calls(coder: Coder) -> None:
+    agent = coder("await get_price('ab')", tools=[get_price])
+    said = [event.message async for event in agent.stream("Go") if isinstance(event, CallProgress)]
+    assert said == ["calls get_price"]
+
+
+def test_packages_are_names() -> None:
+    with pytest.raises(UsageError, match="pandas"):
+        CodeRules(packages="pandas")  # type: ignore[arg-type]
 
 
 def test_rules_without_code_are_refused() -> None:
