@@ -35,6 +35,7 @@ from wieldy.sandbox.tracked.objects import (
     Tool,
     Value,
     raised,
+    shallow,
     type_name,
 )
 from wieldy.sandbox.tracked.operators import deep
@@ -51,7 +52,7 @@ _ALL: Final = {**FUNCTIONS, **MODULES}
 def call(machine: Machine, frame: Frame, callee: Value, given: Given) -> Steps:
     """Calls whatever it is; data that decides what is called, or with how many arguments, decides all that it does."""
     saved = frame.pc
-    who = callee.label if not isinstance(callee.data, Method) else CLEAN
+    who = shallow(callee) if not isinstance(callee.data, Method) else CLEAN
     machine.control.any_function(frame, who, [*given.arguments, *given.keywords.values()])
     machine.control.may_fail(frame, who | given.spread)
     frame.pc |= who

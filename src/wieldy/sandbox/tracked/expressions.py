@@ -69,7 +69,7 @@ def _list(machine: Machine, node: ast.List, frame: Frame) -> Steps:
 def _set(machine: Machine, node: ast.Set, frame: Frame) -> Steps:
     items, spread = yield from elements(machine, node.elts, frame)
     for item in items:
-        machine.control.may_fail(frame, shallow(item))
+        machine.control.may_fail(frame, deep(item, machine.meter))
     return new_set(items, spread, machine.meter)
 
 

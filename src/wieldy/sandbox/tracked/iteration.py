@@ -43,6 +43,7 @@ def begin(machine: Machine, frame: Frame, value: Value) -> Value:
     iterator = iterator_of(value, machine.meter)
     if iterator is value:
         machine.control.any_container(frame, value.label)
+        machine.control.any_function(frame, value.label, [value])
         machine.control.resume(frame, ended(value.data), value)
     return iterator
 

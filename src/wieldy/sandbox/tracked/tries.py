@@ -21,6 +21,7 @@ from wieldy.sandbox.tracked.objects import (
     shallow,
     type_name,
 )
+from wieldy.sandbox.tracked.operators import deep
 from wieldy.sandbox.tracked.ways import Way, Ways
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ def _handle(machine: Machine, node: ast.Try, error: Raised, frame: Frame) -> Way
         caught = True
         if handler.type is not None:
             wanted = yield from machine.evaluate(handler.type, frame)
+            if deep(wanted, machine.meter) & ~frame.control:
+                raise raised("TypeError", "`except` takes kinds of exceptions that no data has a part in", wanted.label)
             caught = _catches(wanted, error)
         if not caught:
             continue

@@ -81,10 +81,10 @@ def call_tool(machine: Machine, frame: Frame, tool: Tool, given: Given) -> Steps
 def wait_for(machine: Machine, frame: Frame, awaited: Value) -> Steps:
     """Runs a call that was written before, and waits for what comes of it."""
     data = awaited.data
+    machine.control.may_fail(frame, shallow(awaited))
     if not isinstance(data, CoroutineObject):
         message = f"a {type_name(data)} cannot be awaited: write `await` before the call of a tool or async function"
         raise raised("TypeError", message, awaited.label)
-    machine.control.may_fail(frame, shallow(awaited))
     if data.is_spent:
         raise raised("RuntimeError", f"the call in line {data.line} was awaited already", shallow(awaited))
     machine.control.any_function(frame, awaited.label, [awaited])
