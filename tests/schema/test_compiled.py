@@ -66,8 +66,17 @@ def test_of_alternatives_the_one_that_was_meant_is_explained() -> None:
     document = {"anyOf": [cat, dog, {"type": "array", "items": {"type": "integer"}}]}
     assert found(document, {"kind": "cat", "lives": "nine"}) == [("$.lives", "type", "an integer")]
     assert found(document, [1, "a"]) == [("$[1]", "type", "an integer")]
-    assert [keyword for _, keyword, _ in found(document, {"kind": "cow"})] == ["anyOf"]
+    assert found(document, {"kind": "cow"}) == [("$.kind", "anyOf", 'one of "cat", "dog"')]
+    assert found({"oneOf": [cat, dog]}, {"kind": 3}) == [("$.kind", "oneOf", 'one of "cat", "dog"')]
+    assert [keyword for _, keyword, _ in found(document, {"age": "x"})] == ["anyOf"]
     assert [keyword for _, keyword, _ in found(document, 3)] == ["anyOf"]
+
+
+def test_a_name_that_does_not_fit_is_where_it_stands() -> None:
+    document = {"properties": {"counts": {"propertyNames": {"pattern": "^[0-9]+$"}}}}
+    ((path, keyword, expected),) = found(document, {"counts": {"1": 0, "two": 0}})
+    assert (path, keyword) == ("$.counts.two", "propertyNames")
+    assert expected == 'another name for this property ("two" does not match "^[0-9]+$")'
 
 
 def test_names_that_are_no_identifiers_are_quoted_in_paths() -> None:

@@ -8,13 +8,13 @@ A compiled schema is meant to be held by what it belongs to (a tool); nothing is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 import jsonschema_rs
 
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
-from wieldy.schema.describe import describe
+from wieldy.schema.describe import choices_in_words, describe
 from wieldy.schema.resolve import Location, chain, pointer
 from wieldy.schema.violations import Path, Violation, nearest
 from wieldy.schema.wellformed import is_wellformed, malformed
@@ -108,6 +108,17 @@ def _read(error: jsonschema_rs.ValidationError, document: JsonObject) -> Iterato
         ) if (branch := _meant_branch(branches, len(path))) is not None:
             for inner in branch:
                 yield from _read(inner, document)
+        case (
+            jsonschema_rs.ValidationErrorKind.AnyOf(context=branches)
+            | jsonschema_rs.ValidationErrorKind.OneOfNotValid(context=branches)
+        ) if (tag := _tag(branches, len(path))) is not None:
+            found = cast("JsonObject", error.instance)[tag.name]
+            expected = choices_in_words(list(tag.values))
+            yield Violation(path=(*path, tag.name), keyword=error.kind.name, found=found, expected=expected)
+        case jsonschema_rs.ValidationErrorKind.PropertyNames(error=inner):
+            name = cast("str", inner.instance)
+            expected = f"another name for this property ({inner.message[:200]})"
+            yield Violation(path=(*path, name), keyword="propertyNames", found=name, expected=expected)
         case kind:
             place = tuple(error.schema_path) if kind.name == "falseSchema" else place
             yield Violation(
@@ -121,7 +132,7 @@ def _read(error: jsonschema_rs.ValidationError, document: JsonObject) -> Iterato
 def _expected(keyword: str, document: JsonObject, place: Location, error: jsonschema_rs.ValidationError) -> str:
     phrase = describe(document, place)
     # A phrase without a type says too little ("a value"); the validator's own sentence is the better one then.
-    if phrase != "a value" and keyword not in {"not", "contains", "propertyNames", "dependentRequired"}:
+    if phrase != "a value" and keyword not in {"not", "contains", "dependentRequired"}:
         return phrase
     return f"something else ({error.message[:200]})"
 
@@ -167,6 +178,44 @@ def _meant_branch(
         return by_type[0]
     by_property = [errors for errors in by_type if not _refused(errors, {"const", "enum"}, depth + 1)]
     return by_property[0] if len(by_property) == 1 else None
+
+
+class _Tag(NamedTuple):
+    """The property that tells alternatives apart, and what it may be."""
+
+    name: str
+    values: tuple[JsonValue, ...]
+
+
+def _tag(branches: list[list[jsonschema_rs.ValidationError]], depth: int) -> _Tag | None:
+    """The only property whose value every alternative of the right type refuses; None where there is none such."""
+    by_type = [errors for errors in branches if not _refused(errors, {"type", "const", "enum"}, depth)]
+    tags: list[dict[str, list[JsonValue]]] = []
+    for errors in by_type:
+        listed = {tuple(error.instance_path[depth:]): _values_of(error.kind) for error in errors}
+        tags.append(
+            {
+                place[0]: values
+                for place, values in listed.items()
+                if values and len(place) == 1 and isinstance(place[0], str)
+            }
+        )
+    common = set(tags[0]).intersection(*tags) if tags else set[str]()
+    if len(common) != 1:
+        return None
+    name = common.pop()
+    return _Tag(name, tuple(value for tag in tags for value in tag[name]))
+
+
+def _values_of(kind: jsonschema_rs.ValidationErrorKind) -> list[JsonValue]:
+    """The values that a keyword lists; empty where it lists none."""
+    match kind:
+        case jsonschema_rs.ValidationErrorKind.Constant(expected_value=value):
+            return [cast("JsonValue", value)]
+        case jsonschema_rs.ValidationErrorKind.Enum(options=values):
+            return cast("list[JsonValue]", values)
+        case _:
+            return []
 
 
 def _refused(errors: list[jsonschema_rs.ValidationError], keywords: set[str], depth: int) -> bool:

@@ -78,7 +78,7 @@ def describe(document: JsonObject, location: Location, *, nesting: int = 0) -> s
         return _literal(schema["const"])
     choices = schema.get("enum")
     if isinstance(choices, list):
-        return _choices(choices)
+        return choices_in_words(choices)
     named = schema.get("type")
     if isinstance(named, list):
         return " or ".join(_noun(str(name), schema, document, location, nesting) for name in named)
@@ -115,7 +115,8 @@ def _object(schema: JsonObject) -> str:
     return "an object"
 
 
-def _choices(choices: list[JsonValue]) -> str:
+def choices_in_words(choices: list[JsonValue]) -> str:
+    """What one of these values is, as a noun phrase: one of "a", "b"."""
     shown = [_literal(choice) for choice in choices[:_MAX_CHOICES]]
     if len(choices) > _MAX_CHOICES:
         shown.append(f"or one of {len(choices) - _MAX_CHOICES} more")

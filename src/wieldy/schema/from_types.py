@@ -3,6 +3,7 @@
 What pydantic's own output is changed in, and why:
   no titles, no discriminators       they repeat names, and names are what the model reads
   closed objects                     a misspelt property is reported instead of dropped without a word
+  names of dictionaries' properties  keys that are no texts are written as texts, which pydantic leaves unsaid
   definitions inlined                where they are used once or are small; small models do not follow references well
   class docstrings taken apart       prose describes the class, what is said about attributes describes the properties
   defaults that do not fit left out  NaN, Python objects, None for a parameter that takes no null
@@ -23,6 +24,7 @@ from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.schema.compiled import CompiledSchema, FormatChecks, PartsExhaustedError
 from wieldy.schema.docstrings import read_docstring
+from wieldy.schema.keys import members_as_names, names_read
 from wieldy.schema.resolve import Location
 from wieldy.schema.rewrite import inlined, ordered, rewritten, subschemas
 from wieldy.schema.typed_dicts import readable
@@ -135,6 +137,29 @@ class _Generator(GenerateJsonSchema):
 
     def typed_dict_schema(self, schema: Any) -> dict[str, Any]:
         return self._of_class(schema, super().typed_dict_schema)
+
+    def call_schema(self, schema: Any) -> dict[str, Any]:
+        function = schema["function"]
+        if self.mode == "validation" and not isinstance(function, type):
+            name = getattr(function, "__name__", "a function")
+            raise UsageError(f"{name} is no type but a function, which would be called with what a model writes")
+        return super().call_schema(schema)
+
+    def dict_schema(self, schema: Any) -> dict[str, Any]:
+        document = super().dict_schema(schema)
+        named = self._resolved(document.get("propertyNames"))
+        if self.mode != "validation":
+            names = members_as_names(named)
+        else:
+            names = names_read(schema["keys_schema"], named) if "keys_schema" in schema else None
+            if "patternProperties" in document:
+                document["additionalProperties"] = False
+        return document if names is None else {**document, "propertyNames": names}
+
+    def _resolved(self, names: JsonObject | None) -> JsonObject | None:
+        if names is None or "$ref" not in names:
+            return names
+        return self.get_schema_from_definitions(cast("Any", names["$ref"]))
 
     def model_field_schema(self, schema: Any) -> dict[str, Any]:
         self._check_found(schema)
