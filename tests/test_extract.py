@@ -232,3 +232,9 @@ async def test_a_local_model_with_tools_ends_with_the_output(smallest_model: Pat
     assert isinstance(result.output, Purchase)
     partials = [event.value for event in events if isinstance(event, OutputDelta)]
     assert Purchase(**partials[-1]) == result.output
+
+
+def test_nothing_is_no_spec_and_null_is_one() -> None:
+    with pytest.raises(UsageError, match=r"found None.*type\(None\)"):
+        wieldy.extract("?", None, model=ScriptedModel([]))
+    assert wieldy.extract("?", type(None), model=ScriptedModel([[text("null")]])) is None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 from wieldy.agent.agent import Agent, Prompt
 from wieldy.agent.waiting import wait_for
-from wieldy.core.errors import ForcedOutputWarning, OutputError
+from wieldy.core.errors import ForcedOutputWarning, OutputError, UsageError
 from wieldy.core.outputs import Incomplete
 
 if TYPE_CHECKING:
@@ -82,6 +82,11 @@ async def extract_async(prompt: Prompt, spec: OutputSpec, **settings: Unpack[Set
 
 
 async def _run(prompt: Prompt, spec: OutputSpec, settings: Settings) -> RunResult:
+    if spec is None:
+        raise UsageError(
+            "Expected what to extract, as a type, a JSON Schema, a list of options or a compiled regular expression, "
+            "found None. For null as the value, say type(None)."
+        )
     # Guided by nothing: there is no tool to be led to.
     named: Settings = {"model": "local", **settings}
     agent = Agent(**named, output=spec, strategy="native")
