@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+from pathlib import Path
 
 import anyio
 import pytest
@@ -49,6 +51,15 @@ def test_what_cannot_be_had_is_refused_with_a_reason_for_every_tier_that_was_tri
         anyio.run(opened, tier, python)
     assert set(refused.value.reasons) == ({tier} if tier else set(TIERS))
     assert all(refused.value.reasons.values())
+
+
+@pytest.mark.parametrize("python", ["/nowhere/python", "/bin/true", sys.executable])
+def test_nothing_is_left_of_a_sandbox_that_was_refused_or_closed(
+    python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    sandbox.probe(python=python)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_it_can_be_asked_while_an_event_loop_runs() -> None:

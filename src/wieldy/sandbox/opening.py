@@ -82,8 +82,8 @@ async def _begin(
     if sys.platform != "linux":
         raise StartError(f"it needs Linux, and this is {sys.platform}")
     has_namespaces = tier == "jail-ns"
-    inputs = None if has_namespaces else _directory_for_inputs()
     processes = start_interpreter(python)
+    inputs = None if has_namespaces else _directory_for_inputs()
     settings = Settings(
         has_namespaces=has_namespaces,
         packages=tuple(packages),
