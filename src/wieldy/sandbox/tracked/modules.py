@@ -11,8 +11,9 @@ from wieldy.sandbox.tracked.comparisons import truth
 from wieldy.sandbox.tracked.exchange import enter, leave
 from wieldy.sandbox.tracked.function_calls import FunctionCall
 from wieldy.sandbox.tracked.objects import Value, raised, type_name
+from wieldy.sandbox.tracked.regular import FLAGS, REGULAR
 
-CONSTANTS: Final[dict[str, object]] = {"math.inf": math.inf, "math.pi": math.pi}
+CONSTANTS: Final[dict[str, object]] = {**FLAGS, "math.inf": math.inf, "math.pi": math.pi}
 
 
 def _loads(call: FunctionCall) -> Value:
@@ -60,6 +61,7 @@ def _number(name: str, do: Callable[..., Any]) -> Callable[[FunctionCall], Value
 
 
 MODULES: Final[dict[str, Callable[[FunctionCall], Value]]] = {
+    **REGULAR,
     "json.loads": _loads,
     "json.dumps": _dumps,
     "math.ceil": _number("ceil", math.ceil),

@@ -128,6 +128,15 @@ class CoroutineObject:
 
 
 @dataclass(frozen=True, slots=True)
+class MatchObject:
+    """What a regular expression found: the text, where the match and its groups are in it, and the groups' names."""
+
+    text: str
+    places: tuple[int, ...]
+    names: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """A tool by its name, and the names of its parameters as far as they may be given by position."""
 
@@ -225,6 +234,7 @@ TYPE_NAMES: Final[dict[type, str]] = {
     DictObject: "dict",
     SetObject: "set",
     IteratorObject: "iterator",
+    MatchObject: "match",
     FunctionObject: "function",
     CoroutineObject: "coroutine",
     Tool: "function",

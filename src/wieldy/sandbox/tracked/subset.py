@@ -11,6 +11,23 @@ from wieldy.core.errors import ModelVisibleError
 IMPORTS: Final = {
     "asyncio": frozenset({"gather", "run"}),
     "json": frozenset({"loads", "dumps"}),
+    "re": frozenset(
+        [
+            "search",
+            "match",
+            "fullmatch",
+            "findall",
+            "finditer",
+            "split",
+            "sub",
+            "I",
+            "IGNORECASE",
+            "M",
+            "MULTILINE",
+            "S",
+            "DOTALL",
+        ]
+    ),
     "math": frozenset({"ceil", "exp", "floor", "isfinite", "log", "log10", "sqrt", "inf", "pi"}),
 }
 """The modules that may be imported, and what there is in them."""
