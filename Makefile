@@ -21,7 +21,7 @@ test: ready-test  ## all tests (ARGS="-k name" for some)
 	@$(QUIET_THREADS) $(BIN)/python scripts/fetch_test_model.py
 	@$(BIN)/python scripts/fetch_tokenizers.py
 	@$(BIN)/python scripts/services.py install
-	@$(QUIET_THREADS) $(BIN)/python -m pytest $(ARGS)
+	@$(QUIET_THREADS) $(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 check: ready-test  ## lint, format, types and the direction of imports
 	$(BIN)/ruff check

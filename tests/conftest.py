@@ -1,6 +1,7 @@
 """What every test may rely on."""
 
 import importlib.util
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,9 @@ from wieldy.grammar import Tokenizer
 # A deadline would be a wall clock in every law, and whatever else runs on the machine would break it.
 settings.register_profile("wieldy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("wieldy")
+
+# Lines are fitted to it where it is set, and whatever runs the tests may set it.
+os.environ.pop("COLUMNS", None)
 
 NO_MODEL = f"{SMALLEST.name} is not on this machine; `make test` fetches it, or says why it cannot"
 

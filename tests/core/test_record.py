@@ -42,6 +42,7 @@ class Plain:
     source: str | None = None
     trust: str = "trusted"
     handle: str | None = None
+    failure: Any = None
 
 
 def test_there_are_records_of_every_kind() -> None:
