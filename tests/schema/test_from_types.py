@@ -2,15 +2,28 @@
 
 import enum
 import json
+import random
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import (
+    UUID1,
+    UUID4,
+    BaseModel,
+    Field,
+    FileUrl,
+    HttpUrl,
+    IPvAnyAddress,
+    NaiveDatetime,
+    PostgresDsn,
+    ValidationError,
+)
 
 from wieldy.core.errors import UsageError
+from wieldy.grammar import Guard, Tokenizer, json_schema
 from wieldy.schema import CompiledSchema
 from wieldy.schema.from_types import output_schema, value_type
 
@@ -91,3 +104,41 @@ def test_a_function_is_no_type_and_is_never_called() -> None:
         with pytest.raises(UsageError, match="is no type but a function"):
             value_type(annotation)
     assert value_type(Point).adapter.validate_json("[1]") == Point(1)
+
+
+TEXTS = {
+    NaiveDatetime: ["2024-02-29T10:00:00", "2024-02-29T10:00:00.25", "2024-02-29T10:00"],
+    HttpUrl: ["https://example.org/a?b#c", "http://localhost:80"],
+    PostgresDsn: ["postgres://user:word@one:5432,two/base"],
+    FileUrl: ["file:///a/b"],
+    Decimal: ["12.50", "-0.1", "1e3"],
+    UUID4: ["6f1d2c3a-9b8e-4d7c-8a1b-2c3d4e5f6a7b"],
+    UUID1: ["6f1d2c3a-9b8e-1d7c-8a1b-2c3d4e5f6a7b"],
+    IPvAnyAddress: ["192.0.2.1", "2001:db8::1"],
+}
+
+
+@pytest.mark.parametrize("annotation", TEXTS)
+def test_a_schema_takes_the_texts_of_a_type_and_none_of_another(annotation: Any) -> None:
+    adapter, document = value_type(annotation)
+    schema = CompiledSchema(document)
+    for text in TEXTS[annotation]:
+        adapter.validate_json(json.dumps(text))
+        assert schema.accepts(text)
+    others = {text for texts in TEXTS.values() for text in texts} - set(TEXTS[annotation])
+    assert not any(map(schema.accepts, [*others, "2024-02-29T10:00:00Z", "mailto:a@example.org", "", "none"]))
+
+
+@pytest.mark.parametrize("annotation", [NaiveDatetime, UUID4, IPvAnyAddress])
+def test_what_a_mask_lets_through_is_read(annotation: Any) -> None:
+    adapter, document = value_type(annotation)
+    grammar, letters, chance = json_schema(document), Tokenizer.of_bytes(), random.Random(1)
+    assert grammar.unenforced == ()
+    for _ in range(20):
+        guard, written = Guard(grammar, letters, max_tokens=60), b""
+        while not guard.is_finished:
+            written += letters.tokens[guard.choose(chance.sample(range(256), 256))]
+        try:
+            assert adapter.validate_json(written) is not None
+        except ValidationError as error:
+            assert "day value is outside expected range" in str(error)  # noqa: PT017 - the only one there may be

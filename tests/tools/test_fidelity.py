@@ -458,7 +458,10 @@ def unique_id(id: uuid.UUID): ...
 
 
 @case(
-    shape({"price": {"anyOf": [NUMBER, STRING]}}, "price"),
+    shape(
+        {"price": {"anyOf": [NUMBER, STRING | {"pattern": r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?$"}]}},
+        "price",
+    ),
     accept=[({"price": "19.99"}, {"price": Decimal("19.99")}), ({"price": 0.1}, {"price": Decimal("0.1")})],
     refuse=[{"price": "cheap"}, {"price": None}, {"price": "NaN"}],
 )

@@ -4,6 +4,7 @@ What pydantic's own output is changed in, and why:
   no titles, no discriminators       they repeat names, and names are what the model reads
   closed objects                     a misspelt property is reported instead of dropped without a word
   names of dictionaries' properties  keys that are no texts are written as texts, which pydantic leaves unsaid
+  texts of URLs, UUIDs, decimals     a model can only be held to what the schema says
   definitions inlined                where they are used once or are small; small models do not follow references well
   class docstrings taken apart       prose describes the class, what is said about attributes describes the properties
   defaults that do not fit left out  NaN, Python objects, None for a parameter that takes no null
@@ -27,6 +28,7 @@ from wieldy.schema.docstrings import read_docstring
 from wieldy.schema.keys import members_as_names, names_read
 from wieldy.schema.resolve import Location
 from wieldy.schema.rewrite import inlined, ordered, rewritten, subschemas
+from wieldy.schema.texts import NUMBER, TEXTS, WITHOUT_ZONE, beginning_with
 from wieldy.schema.typed_dicts import readable
 from wieldy.schema.wellformed import is_wellformed
 
@@ -156,6 +158,23 @@ class _Generator(GenerateJsonSchema):
                 document["additionalProperties"] = False
         return document if names is None else {**document, "propertyNames": names}
 
+    def url_schema(self, schema: Any) -> dict[str, Any]:
+        return _of_schemes(super().url_schema(schema), schema)
+
+    def multi_host_url_schema(self, schema: Any) -> dict[str, Any]:
+        return _of_schemes(super().multi_host_url_schema(schema), schema)
+
+    def datetime_schema(self, schema: Any) -> dict[str, Any]:
+        is_without_zone = schema.get("tz_constraint") == "naive"
+        return dict(WITHOUT_ZONE) if is_without_zone else super().datetime_schema(schema)
+
+    def decimal_schema(self, schema: Any) -> dict[str, Any]:
+        document = super().decimal_schema(schema)
+        for branch in document.get("anyOf", ()):
+            if branch.get("type") == "string":
+                branch.setdefault("pattern", NUMBER)
+        return document
+
     def _resolved(self, names: JsonObject | None) -> JsonObject | None:
         if names is None or "$ref" not in names:
             return names
@@ -192,6 +211,11 @@ class _Generator(GenerateJsonSchema):
             raise UsageError(f"a field is only found by the path {alias!r}, and no property has such a name")
 
 
+def _of_schemes(document: dict[str, Any], schema: Any) -> dict[str, Any]:
+    schemes = schema.get("allowed_schemes")
+    return {**document, "pattern": beginning_with(schemes)} if schemes else document
+
+
 def _closed(document: dict[str, Any], owner: type[Any] | None, mode: JsonSchemaMode) -> dict[str, Any]:
     config: Any = getattr(owner, "model_config", None) or getattr(owner, "__pydantic_config__", None) or ()
     if mode == "validation" and "properties" in document and "extra" not in config:
@@ -210,6 +234,10 @@ def _plain(schema: JsonObject) -> JsonObject:
         del kept["additionalProperties"]
     if kept.get("items") == {}:
         del kept["items"]
+    named = kept.get("format")
+    if isinstance(named, str) and named in TEXTS:
+        del kept["format"]
+        kept |= TEXTS[named]
     return _described(kept)
 
 

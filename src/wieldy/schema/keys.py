@@ -10,13 +10,13 @@ from typing import Any, Final, cast
 
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
+from wieldy.schema.texts import NUMBER
 
 _INTEGER: Final = "^(0|-?[1-9][0-9]*)$"
-_NUMBER: Final = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?$"
 _WRITTEN: Final[dict[str, JsonObject]] = {
     "int": {"pattern": _INTEGER},
-    "float": {"pattern": _NUMBER},
-    "decimal": {"pattern": _NUMBER},
+    "float": {"pattern": NUMBER},
+    "decimal": {"pattern": NUMBER},
     "bool": {"enum": ["true", "false"]},
 }
 """How keys are written, by pydantic's name of their type: one way for each value, so that no key stands twice."""
