@@ -1,6 +1,6 @@
 """Acting by code: tools as Python functions, and code as the model of a run within the run.
 
-Read in this order. `names`, `types` and `stubs` say what code may call, `checking` what is wrong with it before anything
+Read in this order. `names`, `types` and `stubs` say what code may call, `checking` what is wrong with it before it
 runs. `model` is code behind the model port, over `lockstep` (code and host take turns) and `prelude`. `replay` and
 `namespace` run code again with what is recorded. `values` is what code gets, `ended` how it ended, `report` what the
 model that wrote it is told. Deliberately not here: isolation (`wieldy.sandbox`), the tool `python` (`agent.code`).
