@@ -94,7 +94,11 @@ def test_going_back_is_as_if_never_gone(grammar: Grammar, seed: int) -> None:
 
     assert matcher.fill_mask() == shorter.fill_mask()
     assert (matcher.is_accepting, matcher.is_finished) == (shorter.is_accepting, shorter.is_finished)
-    assert matcher.accept_tokens(taken[kept:]) == len(taken) - kept
+    for again in (matcher.copy(), matcher):
+        with pytest.raises(GrammarError, match=f"Cannot go back {kept + 1} tokens: {kept} were taken"):
+            again.rollback(kept + 1)  # and nothing has changed
+        assert again.fill_mask() == shorter.fill_mask()
+        assert again.accept_tokens(taken[kept:]) == len(taken) - kept
 
 
 @pytest.mark.parametrize("tokenizer", [BYTES, PIECES, WORDS], ids=["257 tokens", "264 tokens", "256 tokens"])
@@ -140,6 +144,17 @@ def test_rows_that_cannot_be_filled_are_refused() -> None:
     with pytest.raises(UsageError, match="same vocabulary"):
         fill_masks([matcher, Matcher(choice(["a"]), PIECES)], two)
     fill_masks([], two)
+
+
+@grammars
+def test_a_matcher_may_stand_in_several_rows(grammar: Grammar) -> None:
+    matcher, other = Matcher(grammar, PIECES), Matcher(grammar, PIECES)
+    assert other.accept_token(other.fill_mask().allowed[0])
+    rows = memoryview(bytearray(5 * 36)).cast("B").cast("i", (5, 9))
+    fill_masks([matcher, other, matcher, matcher, other], rows)
+    masks = [bytes(rows)[row * 36 : (row + 1) * 36] for row in range(5)]
+    alone, others = matcher.fill_mask().bits, other.fill_mask().bits
+    assert masks == [alone, others, alone, alone, others]
 
 
 def test_forced_tokens_can_all_be_taken() -> None:

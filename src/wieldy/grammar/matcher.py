@@ -58,14 +58,16 @@ class Matcher:
         self._start = tokenizer.started(grammar.lark)
         self._plain: Any = self._start.copy()
         self._engine: Any = Readable(self._plain, tokenizer) if "%json" in grammar.lark else self._plain
+        self._taken = 0
         self._ends = 0
-        """How many end tokens were taken that are not the grammar's own."""
+        """How many end tokens were taken that are not the grammar's own; all others are counted in `_taken`."""
         self._check()
 
     def copy(self) -> Matcher:
         """A matcher of its own at the same place. Cost: a few microseconds."""
         copied = Matcher.__new__(Matcher)
-        copied._tokenizer, copied._start, copied._ends = self._tokenizer, self._start, self._ends
+        copied._tokenizer, copied._start = self._tokenizer, self._start
+        copied._taken, copied._ends = self._taken, self._ends
         copied._engine = self._engine.deep_copy()
         copied._plain = copied._engine.engine if isinstance(copied._engine, Readable) else copied._engine
         return copied
@@ -158,7 +160,13 @@ class Matcher:
             )
         words, rows = memoryview(bytearray(width * len(matchers))), _words(out)
         row_bytes = len(rows) // view.shape[0]
-        running = [(matcher._plain, index) for index, matcher in enumerate(matchers) if not matcher._ends]
+        first = {id(matcher): index for index, matcher in reversed(list(enumerate(matchers)))}
+        running = [
+            # The engine works on one matcher only once at a time.
+            (matcher._plain if first[id(matcher)] == index else matcher._plain.deep_copy(), index)
+            for index, matcher in enumerate(matchers)
+            if not matcher._ends
+        ]
         if running:
             _executor().unsafe_compute_mask_ptr(running, addressof(c_char.from_buffer(words)), width, len(matchers))
         for index, matcher in enumerate(matchers):
@@ -183,6 +191,7 @@ class Matcher:
         """
         token = token_id(token)
         if not self._ends and 0 <= token < self._tokenizer.complete_token and self._engine.try_consume_tokens([token]):
+            self._taken += 1
             return True
         return self.accept_tokens([token]) == 1
 
@@ -196,6 +205,7 @@ class Matcher:
         if not self._ends:
             known = tokens[: self._known(tokens)]
             taken = int(self._engine.try_consume_tokens(known))
+            self._taken += taken
             if taken == len(tokens):
                 return taken
             self._check(is_refused=taken < len(known))
@@ -233,9 +243,12 @@ class Matcher:
             GrammarError: So many were not taken.
         """
         check_count("the number of tokens to go back", count)
+        if count > self._taken + self._ends:  # the engine would not recover from it
+            raise GrammarError(f"Cannot go back {count} tokens: {self._taken + self._ends} were taken.")
         ends = min(count, self._ends)
         if count > ends and not self._engine.rollback(count - ends):
             raise GrammarError(f"Cannot go back {count} tokens: {_first_line(self._engine.get_error())}")
+        self._taken -= count - ends
         self._ends -= ends
 
     # The engine
