@@ -34,6 +34,7 @@ from wieldy.run.outcomes import Rest
 from wieldy.run.policy import Allow, Decision, Policy, Proposal, allow_all
 from wieldy.run.prices import Price
 from wieldy.run.state import fold
+from wieldy.sandbox import SandboxLimits
 from wieldy.sandbox import open as open_sandbox
 from wieldy.tools import Tool, Toolset, tool
 
@@ -82,13 +83,14 @@ async def opened(toolset: Toolset, rules: CodeRules) -> AsyncGenerator[tuple[Stu
     Raises:
         UsageError: The sandbox does not work here, or two tools have one name in Python.
     """
+    limits = rules.limits or SandboxLimits()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(toolset)
         stubs = stubs_of(toolset.definitions)
         session = await stack.enter_async_context(
-            open_sandbox(rules.tier, limits=rules.limits, packages=rules.packages, python=rules.python)
+            open_sandbox(rules.tier, limits=limits, packages=rules.packages, python=rules.python)
         )
-        yield stubs, Namespace(LockstepSession(session, limits=rules.limits), prelude=prelude_of(stubs))
+        yield stubs, Namespace(LockstepSession(session, limits=limits), prelude=prelude_of(stubs))
 
 
 def request_of(request: RunRequest, model: CodeModel, *, messages: tuple[Message, ...]) -> RunRequest:
@@ -205,7 +207,7 @@ class _Python:
         return report(
             ended,
             state.calls,
-            limits=self._owner.rules.limits,
+            limits=self._owner.rules.limits or SandboxLimits(),
             stop_reason=state.stop_reason,
             is_tainted=state.is_tainted or self._namespace.is_tainted,
         )

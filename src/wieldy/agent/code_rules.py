@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wieldy.core.errors import UsageError
-from wieldy.sandbox import SandboxLimits, TierName
 
 if TYPE_CHECKING:
     from wieldy.run.request import RunRequest
+    from wieldy.sandbox import SandboxLimits, TierName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +20,7 @@ class CodeRules:
     Attributes:
         tier: How it is isolated; None for the strongest way that works on this machine. A run does not start where
             the named one, or none, works.
-        limits: Of each action.
+        limits: Of each action; None for the defaults of the sandbox.
         packages: That are imported before, such as `pandas`; they must be installed where the code runs.
         python: The interpreter that runs the code; None for the one that runs this program.
 
@@ -28,7 +29,7 @@ class CodeRules:
     """
 
     tier: TierName | None = None
-    limits: SandboxLimits = field(default_factory=SandboxLimits)
+    limits: SandboxLimits | None = None
     packages: tuple[str, ...] = ()
     python: str | None = None
 
@@ -37,8 +38,14 @@ class CodeRules:
             raise UsageError(f"Expected packages to be names, as in ('pandas',), found {self.packages!r}.")
 
     def acting(self, request: RunRequest) -> RunRequest:
-        """The request of a run that acts by code, made of that of one whose model would call the tools itself."""
-        # Imported here because it brings what reads and checks code.
-        from wieldy.agent.code import acting_by_code  # noqa: PLC0415
+        """The request of a run that acts by code, made of that of one whose model would call the tools itself.
 
+        Raises:
+            UsageError: There is no sandbox for this system.
+        """
+        # Imported here because it brings the sandbox, parts of which not every system has.
+        try:
+            from wieldy.agent.code import acting_by_code  # noqa: PLC0415
+        except ImportError as error:
+            raise UsageError(f"Code cannot be isolated on {sys.platform}: {error}.") from error
         return acting_by_code(request, self)

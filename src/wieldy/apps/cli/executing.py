@@ -25,6 +25,7 @@ from wieldy.core.json import JsonObject, JsonValue, canonical_json
 from wieldy.run.actions.code.report import calls_made, why_ended
 from wieldy.run.policy import allow_all
 from wieldy.run.state import fold
+from wieldy.sandbox import SandboxLimits
 from wieldy.tools.attachments import human_size
 
 if TYPE_CHECKING:
@@ -148,5 +149,5 @@ def _failure(executed: Executed) -> str:
     ended = executed.ended
     if ended is not None and ended.status == "error":
         return (ended.error or "the code raised an error").removeprefix("Traceback (most recent call last):\n").strip()
-    why = executed.result.stop_reason if ended is None else why_ended(ended, CodeRules().limits)
+    why = executed.result.stop_reason if ended is None else why_ended(ended, SandboxLimits())
     return f"the code was ended: {why}."
