@@ -135,6 +135,13 @@ def test_what_is_no_schema_is_a_usage_error(document: dict[str, Any]) -> None:
         CompiledSchema(document)
 
 
+def test_what_is_wrong_in_a_schema_is_told_with_its_place() -> None:
+    with pytest.raises(UsageError, match=r'found at #/properties/a~1b/type: "strange" is'):
+        CompiledSchema({"properties": {"a/b": {"type": "strange"}}})
+    with pytest.raises(UsageError, match=r"found: \[1\] is not"):
+        CompiledSchema([1])  # pyright: ignore[reportArgumentType]
+
+
 def nested(depth: int) -> Any:
     value: Any = 1
     for _ in range(depth):

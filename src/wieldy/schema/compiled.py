@@ -57,7 +57,11 @@ class CompiledSchema:
         except (ValueError, jsonschema_rs.ReferencingError) as error:
             # The first line says what is wrong; the rest repeats the whole schema.
             reason = str(error).partition("\n")[0]
-            raise UsageError(f"Expected a JSON Schema (2020-12) without outside references, found: {reason}") from error
+            place = pointer(tuple(getattr(error, "instance_path", ())))
+            at = f" at {place}" if place != "#" else ""
+            raise UsageError(
+                f"Expected a JSON Schema (2020-12) without outside references, found{at}: {reason}"
+            ) from error
         self._max_parts = max(_MIN_PARTS, _MAX_PARTS_CHARACTERS // len(str(document)))
 
     def accepts(self, value: object) -> bool:
