@@ -70,7 +70,7 @@ programs = st.integers(0, 2**32)
 secrets = st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(lambda pair: pair[0] != pair[1])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(programs, st.booleans(), st.integers(4, 9), secrets)
 def test_what_depends_on_a_secret_says_so(seed: int, failing: bool, size: int, pair: tuple[int, int]) -> None:
     check(Program(seed, failing=failing).text(size), pair)
@@ -82,7 +82,7 @@ def test_so_it_does_where_several_go_on_at_once(seed: int, failing: bool, size: 
     check(Program(seed, is_async=True, failing=failing).text(size), pair)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(programs, st.integers(4, 9), st.integers(0, 3))
 def test_the_same_code_and_answers_take_the_same_steps(seed: int, size: int, secret: int) -> None:
     code = Program(seed).text(size)

@@ -306,7 +306,7 @@ def tracked_runs(code: str, secret: int) -> tuple[list[object], str | None]:
     return [[call.name, *call.arguments.values()] for call in calls], None if isinstance(end, Done) else end.error
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32), st.booleans(), st.integers(3, 9), st.integers(0, 3))
 def test_generated_programs_do_what_they_do_in_python(seed: int, failing: bool, size: int, secret: int) -> None:
     code = Program(seed, failing=failing, sets=False).text(size)

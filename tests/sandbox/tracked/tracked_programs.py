@@ -20,6 +20,7 @@ def make():
     return inc
 inc = make()
 it = iter([5, 6, 7])
+h, k, m = xs.append, inc, {}
 g = (v + 1 for v in xs)
 """
 
@@ -91,6 +92,8 @@ class Program:
             self.call,
             self.alias,
             self.jump,
+            self.indirect,
+            self.indirect,
             self.raises,
         )
         deep = (self.condition, self.condition, self.loop, self.repeat, self.attempt)
@@ -244,6 +247,38 @@ class Program:
                 f"{name}.remove({value})",
             ]
         return [options[self.choose(len(options))]]
+
+    def indirect(self, extra: tuple[str, ...]) -> list[str]:
+        """Functions, methods and iterators that are chosen, passed on, and used elsewhere."""
+        value = self.number(1, extra)
+        return [
+            self.pick(
+                f"h = xs.append if {value} > 1 else ys.append",
+                f"h({value})",
+                f"k = inc if {value} > 1 else (lambda n: n)",
+                f"k({value})",
+                "(lambda *w: xs.extend(w))(*sl)",
+                f"(lambda w={value}: zs.append(w))(*sl[:1])",
+                f"b = list(map(inc, {self.numbers()}))",
+                f"b = list(filter(lambda v: v > {value}, {self.numbers()}))",
+                f"g = (inc(v) for v in {self.numbers()})",
+                "next(g, 0)",
+                f"it = iter({self.numbers()})",
+                "b = sum(it)",
+                "b = sum(g)",
+                f"it = (v for v in [1, 2, 3] if v > {value})",
+                f"m = {{v: v + {value} for v in {self.numbers()}}}",
+                "m.setdefault('n', []).append(len(m))",
+                f"m[{value}] = h",
+                f"m = {{'h': inc, **({{'h': k}} if {value} > 1 else {{}})}}",
+                "m['h'](1)",
+                "b = len(m)",
+                f"b, *zs = {self.numbers()}",
+                f"b = [*{self.numbers()}, {value}][-1]",
+                "b = sorted(m)",
+                f"b = max({value}, *sl)",
+            )
+        ]
 
     def alias(self, extra: tuple[str, ...]) -> list[str]:
         value = self.number(1, extra)
