@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from wieldy.apps.cli.options import JournalOption, JsonOption, YesOption
+from wieldy.apps.cli.sandbox import needing_the_sandbox
 
 TierOption = Annotated[
     str | None,
@@ -37,7 +38,8 @@ def execute(
     its end, with 1 if it raised an error or was ended.
     """
     # The runtime is imported here, because `wieldy --help` must not wait for it.
-    from wieldy.apps.cli.executing import Order, carry_out  # noqa: PLC0415
+    with needing_the_sandbox():
+        from wieldy.apps.cli.executing import Order, carry_out  # noqa: PLC0415
 
     order = Order(
         file=file,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +15,7 @@ from wieldy.apps.cli.json_lines import print_json
 from wieldy.apps.cli.options import JsonOption
 from wieldy.apps.cli.terminal import Terminal, out
 from wieldy.apps.cli.untrusted import neutralise
+from wieldy.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +24,19 @@ if TYPE_CHECKING:
     from wieldy.sandbox import Tier
 
 app = typer.Typer(help="Isolated Python: what works on this machine.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@contextmanager
+def needing_the_sandbox() -> Generator[None]:
+    """What is imported within may not be there on every system.
+
+    Raises:
+        UsageError: It is not.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise UsageError(f"Code cannot be isolated on {sys.platform}: {error}.") from error
 
 
 @app.callback()
@@ -40,7 +57,8 @@ def probe(
 
     Ends with 0 if one works, else with 1.
     """
-    from wieldy.sandbox import probe as try_all  # noqa: PLC0415 - `wieldy --help` must not wait for it
+    with needing_the_sandbox():
+        from wieldy.sandbox import probe as try_all  # noqa: PLC0415 - `wieldy --help` must not wait for it
 
     tiers = try_all(python=python)
     works = any(tier.works for tier in tiers)
