@@ -80,6 +80,15 @@ IN_ARGUMENTS = {
     "a choice between containers": (
         "p = web('q')\nxs, ys = [], []\n(xs if p['n'] > 2 else ys).append(1)\nsend('bob', ys)"
     ),
+    "a choice between methods": (
+        "p = web('q')\nxs, ys = [], []\nf = xs.append if p['n'] > 2 else ys.append\nf(1)\nsend('bob', ys)"
+    ),
+    "an order of keys": (
+        "p = web('q')\nd = {}\nif p['n'] > 2:\n    d['a'] = 1\nd['b'] = 1\nd['a'] = 1\nsend('bob', list(d)[0])"
+    ),
+    "deleting": "p = web('q')\nd = {'a': 1}\nif p['n'] > 100:\n    del d['a']\nsend('bob', 'a' in d)",
+    "sorting in place": "p = web('q')\nxs = [3, 1]\nxs.sort(key=lambda v: v * p['n'])\nsend('bob', xs[0])",
+    "which one it is": "p = web('q')\na, b = [], []\nx = a if p['n'] > 2 else b\nsend('bob', x is a)",
     "an augmented assignment": "p = web('q')\nxs = []\nys = xs\nif p['n'] > 100:\n    ys += [1]\nsend('bob', xs)",
     "an index": "p = web('q')\nxs = [0, 0, 0, 0]\nxs[p['n']] = 1\nsend('bob', xs[0])",
     "an iterator": "p = web('q')\nit = iter([1, 2, 3])\nif p['n'] > 100:\n    next(it)\nsend('bob', next(it))",

@@ -21,7 +21,6 @@ from wieldy.sandbox.tracked.method_calls import MethodCall
 from wieldy.sandbox.tracked.methods import ITERATING, call_method, is_changing
 from wieldy.sandbox.tracked.modules import MODULES
 from wieldy.sandbox.tracked.objects import (
-    CLEAN,
     Builtin,
     CoroutineObject,
     DictObject,
@@ -52,7 +51,7 @@ _ALL: Final = {**FUNCTIONS, **MODULES}
 def call(machine: Machine, frame: Frame, callee: Value, given: Given) -> Steps:
     """Calls whatever it is; data that decides what is called, or with how many arguments, decides all that it does."""
     saved = frame.pc
-    who = shallow(callee) if not isinstance(callee.data, Method) else CLEAN
+    who = shallow(callee)
     machine.control.any_function(frame, who, [*given.arguments, *given.keywords.values()])
     machine.control.may_fail(frame, who | given.spread)
     frame.pc |= who
