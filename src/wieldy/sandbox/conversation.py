@@ -127,9 +127,10 @@ class Conversation:
         if name != self._unfinished and (name in self._artifacts or self._unfinished is not None):
             raise Violation("protocol", "pieces of two files at once, or a file twice")
         self._artifact_bytes += len(content)
-        self._artifacts.setdefault(name, bytearray()).extend(content)
-        if len(self._artifacts) > self._limits.files or self._artifact_bytes > self._limits.files_bytes:
+        files = len({*self._artifacts, name})
+        if files > self._limits.files or self._artifact_bytes > self._limits.files_bytes:
             raise Violation("files")
+        self._artifacts.setdefault(name, bytearray()).extend(content)
         self._unfinished = None if frame.get("last") is True else name
 
     def _done(self, frame: JsonObject) -> None:

@@ -159,6 +159,8 @@ class Supervision:
 
     def _send_reply(self, seq: int, frame: JsonObject) -> None:
         self._conversation.answered(seq)
+        if self._verdict is not None:  # of other calls that are being answered, nothing is kept any more
+            return
         try:
             self._worker.send(frame)
         except (TypeError, ValueError, RecursionError) as error:

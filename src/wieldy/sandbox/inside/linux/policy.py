@@ -17,8 +17,8 @@ def _names(text: str) -> tuple[str, ...]:
 
 ALLOWED: Final = _names("""
 read readv pread64 preadv preadv2 write writev pwrite64 pwritev pwritev2 lseek close close_range
-openat fstat newfstatat statx faccessat faccessat2 readlinkat getdents64 getcwd chdir fchdir
-open stat lstat access readlink
+openat fstat newfstatat statx faccessat faccessat2 getdents64 getcwd chdir fchdir
+open stat lstat access
 dup dup2 dup3 pipe pipe2 poll ppoll select pselect6
 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
 fsync fdatasync flock fadvise64 statfs fstatfs umask
@@ -35,11 +35,12 @@ futex membarrier restart_syscall exit exit_group
 SCRATCH: Final = _names("""
 ftruncate truncate fallocate
 mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat
-chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat
+chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat readlink readlinkat
 """)
-"""Allowed where the only thing that can be written is a scratch of the worker's own.
+"""Allowed where the only thing that can be written is a scratch of the worker's own, and links of others are not seen.
 
-Landlock does not govern modes and times, nor truncation before its third version: without namespaces these stay shut.
+Landlock does not govern modes, times and where links lead, nor truncation before its third version: without namespaces
+these stay shut.
 """
 
 REFUSED: Final = _names("""
@@ -54,7 +55,7 @@ name_to_handle_at open_by_handle_at mknod mknodat chown fchown lchown fchownat
 setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
 ftruncate truncate fallocate
 mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat
-chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat
+chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat readlink readlinkat
 memfd_create memfd_secret userfaultfd mlock mlock2 mlockall munlock munlockall mincore
 shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msgrcv msgctl mq_open mq_unlink
 bpf perf_event_open io_uring_setup io_uring_enter io_uring_register keyctl add_key request_key
