@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from wieldy.sandbox.tracked.comparisons import truth, unawaited
 from wieldy.sandbox.tracked.function_calls import FunctionCall
+from wieldy.sandbox.tracked.kinds import is_kind
 from wieldy.sandbox.tracked.limits import LimitReachedError
 from wieldy.sandbox.tracked.objects import (
     CLEAN,
@@ -19,7 +20,6 @@ from wieldy.sandbox.tracked.objects import (
     SetObject,
     TupleObject,
     Value,
-    is_kind,
     raised,
     type_name,
 )

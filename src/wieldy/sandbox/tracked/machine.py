@@ -15,10 +15,10 @@ from wieldy.sandbox.tracked.containers import with_label
 from wieldy.sandbox.tracked.control import Control, Frame, Task
 from wieldy.sandbox.tracked.functions import FUNCTIONS
 from wieldy.sandbox.tracked.iteration import Steps
+from wieldy.sandbox.tracked.kinds import PARENTS
 from wieldy.sandbox.tracked.limits import LimitReachedError, Meter, TrackedLimits
 from wieldy.sandbox.tracked.objects import (
     CLEAN,
-    PARENTS,
     Builtin,
     CoroutineObject,
     ExceptionType,

@@ -198,36 +198,6 @@ def raised(kind: str, message: str, label: Label = CLEAN) -> Raised:
     return Raised(Value(ExceptionObject(kind, (Value(message, label),)), label))
 
 
-PARENTS: Final = {
-    "Exception": None,
-    "ArithmeticError": "Exception",
-    "AssertionError": "Exception",
-    "AttributeError": "Exception",
-    "LookupError": "Exception",
-    "NameError": "Exception",
-    "RuntimeError": "Exception",
-    "StopIteration": "Exception",
-    "ToolError": "Exception",
-    "TypeError": "Exception",
-    "ValueError": "Exception",
-    "IndexError": "LookupError",
-    "KeyError": "LookupError",
-    "OverflowError": "ArithmeticError",
-    "ZeroDivisionError": "ArithmeticError",
-    "UnboundLocalError": "NameError",
-}
-"""The kinds of exception there are, and what each is a kind of."""
-
-
-def is_kind(kind: str | None, wanted: str) -> bool:
-    """Whether an exception of the kind is caught as the wanted one."""
-    while kind is not None:
-        if kind == wanted:
-            return True
-        kind = PARENTS[kind]
-    return False
-
-
 TYPE_NAMES: Final[dict[type, str]] = {
     ListObject: "list",
     TupleObject: "tuple",

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from wieldy.sandbox.tracked.containers import with_label
 from wieldy.sandbox.tracked.control import Frame, TryRegion
+from wieldy.sandbox.tracked.kinds import PARENTS, is_kind
 from wieldy.sandbox.tracked.objects import (
     CLEAN,
-    PARENTS,
     ExceptionObject,
     ExceptionType,
     Label,
     Raised,
     TupleObject,
     Value,
-    is_kind,
     raised,
     shallow,
     type_name,
