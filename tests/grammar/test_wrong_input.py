@@ -196,3 +196,10 @@ def test_the_text_of_an_error_can_be_printed_whatever_it_quotes() -> None:
     with pytest.raises(UsageError) as caught:
         grammar("root ::= [\ud800-\ud800a-Z]")
     str(caught.value).encode()
+
+
+def test_a_schema_that_contains_itself_as_a_python_object_is_refused() -> None:
+    schema: dict[str, object] = {"type": "array", "prefixItems": [{"type": "null"}]}
+    schema["items"] = {"anyOf": [schema]}
+    with pytest.raises(UsageError, match="found in it a list or an object that contains itself"):
+        json_schema(schema)

@@ -99,17 +99,22 @@ def check_schema(document: object) -> None:
     else:
         if is_json(whole):
             return
+    found = _no_json(whole)
+    said = "a list or an object that contains itself" if found is whole else shown(found)
     raise UsageError(
-        f"Expected a JSON Schema of JSON values only, found in it {shown(_no_json(whole))}. JSON has text, finite "
+        f"Expected a JSON Schema of JSON values only, found in it {said}. JSON has text, finite "
         "numbers, lists, true, false, None, and objects with text as keys."
     )
 
 
 def _no_json(whole: object) -> object:
-    """Something within the value that JSON has not."""
-    waiting = [whole]
+    """Something within the value that JSON has not; the value itself where that is only that it contains itself."""
+    waiting, seen = [whole], set[int]()
     while waiting:
         value = waiting.pop()
+        if isinstance(value, dict | list) and id(cast("object", value)) in seen:
+            continue
+        seen.add(id(cast("object", value)))
         if isinstance(value, dict):
             members = cast("dict[object, object]", value)
             for key in members:
