@@ -854,9 +854,10 @@ async def test_nothing_to_do_is_done_at_once() -> None:
 class Broken(Notes):
     """A recorder that cannot record some of it."""
 
-    def __init__(self, *, at: tuple[str, str]) -> None:
+    def __init__(self, *, at: tuple[str, str], error: BaseException) -> None:
         super().__init__()
         self._at = at
+        self._error = error
 
     def start(self, steps: Sequence[Step]) -> None:
         super().start(steps)
@@ -873,11 +874,18 @@ class Broken(Notes):
 
     def _write(self, kind: str, step: Step) -> None:
         if (kind, step.call.id) == self._at:
-            raise JournalError("The disk is full.")
+            raise self._error
 
 
+class Leaving(BaseException):
+    """No `Exception`, as what ends programs is none."""
+
+
+@pytest.mark.parametrize("kind", [JournalError, Leaving, KeyboardInterrupt])
 @pytest.mark.parametrize("at", [("start", "c1"), ("start", "c3"), ("end", "c1"), ("retry", "c1")])
-async def test_a_record_that_cannot_be_written_stops_everything_and_is_raised_as_it_is(at: tuple[str, str]) -> None:
+async def test_a_record_that_cannot_be_written_stops_everything_and_is_raised_as_it_is(
+    at: tuple[str, str], kind: type[BaseException]
+) -> None:
     was_stopped: list[bool] = []
 
     @tool(effect="unsafe")
@@ -889,9 +897,9 @@ async def test_a_record_that_cannot_be_written_stops_everything_and_is_raised_as
             was_stopped.append(True)
             raise
 
-    notes = Broken(at=at)
+    notes = Broken(at=at, error=kind("The disk is full."))
     failed_once = failing(flaky(), None) if at[0] == "retry" else other
-    with pytest.raises(JournalError, match="disk is full"):
+    with pytest.raises(kind, match="disk is full"):
         await carried_out(step(failed_once), step(wait, "c2"), step(other, "c3"), waits=[(), (), (0,)], notes=notes)
     assert "c2" not in notes.outcomes
     assert was_stopped == ([] if at in {("start", "c1"), ("retry", "c1")} else [True])  # or it never began

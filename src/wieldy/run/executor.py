@@ -162,7 +162,7 @@ class _Execution:
             if not self.is_stopping():
                 for index in self._chosen():
                     self._begin(index)
-        except Exception as error:
+        except BaseException as error:  # it would be raised in the event loop, and whoever waits would wait for ever
             self._fail(error)
         self._see_whether_all_ended()
 
@@ -199,7 +199,9 @@ class _Execution:
                 if not (self._running and _can_wait(self._steps[index])):
                     self._record_ends()
                 self._launch_soon()
-        except Exception as error:
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # of the recorder: those of a tool's code are outcomes
             self._fail(error)
         finally:
             self._running.pop(index, None)
@@ -240,7 +242,7 @@ class _Execution:
         )
         return self._shaper.failed(call.id, unknown, is_unknown=step.tool.effect != "read")
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: BaseException) -> None:
         """The others are stopped too; the first failure is the one that is raised."""
         if not self.is_stopping():
             self._failure = error
