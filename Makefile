@@ -32,7 +32,7 @@ check: ready-test  ## lint, format, types and the direction of imports
 bench: ready-test  ## how well and how fast the embedded model calls tools (long)
 	@set -e; for script in benchmarks/*.py; do $(QUIET_THREADS) $(BIN)/python $$script $(ARGS); done
 
-evidence: ready-test  ## what the project claims, measured (ARGS="formats", "runtime", "constraint" or "fresh": more, and long)
+evidence: ready-test  ## what the project claims, measured (ARGS="formats", "runtime", "constraint", "sandbox" or "fresh": more, and long)
 	@$(QUIET_THREADS) $(BIN)/python scripts/evidence.py $(ARGS)
 
 clean:  ## remove .venv and what tools have left here; journals and fetched models stay

@@ -6,6 +6,7 @@
     python scripts/evidence.py constraint   masks of JSON Schemas: every keyword, the official suite, public schemas;
                                             output within small budgets; free, constrained and guided calls of the
                                             models on this machine (long)
+    python scripts/evidence.py sandbox      attempts to get out of each tier of the sandbox that works here
     python scripts/evidence.py transformers constraints within `generate`, and `hf:` models: their tests with the
                                             library and torch, which come to more than a gigabyte
     python scripts/evidence.py fresh        `make run` and `make test` in a new clone with an empty home (long)
@@ -28,8 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main(arguments: list[str]) -> None:
-    if set(arguments) - {"formats", "runtime", "constraint", "transformers", "fresh"}:
-        sys.exit("usage: python scripts/evidence.py [formats] [runtime] [constraint] [transformers] [fresh]")
+    if set(arguments) - {"formats", "runtime", "constraint", "sandbox", "transformers", "fresh"}:
+        sys.exit("usage: python scripts/evidence.py [formats] [runtime] [constraint] [sandbox] [transformers] [fresh]")
     with tempfile.TemporaryDirectory(prefix="wieldy-evidence-") as folder:
         if not arguments:
             import_cost()
@@ -42,6 +43,8 @@ def main(arguments: list[str]) -> None:
             constraint_schemas(Path(folder))
             budgets(Path(folder))
             constraint()
+        if "sandbox" in arguments:
+            sandbox()
         if "transformers" in arguments:
             transformers(Path(folder))
         if "fresh" in arguments:
@@ -101,6 +104,13 @@ def constraint() -> None:
         print(f"\n## {script} {' '.join(options)}\n", flush=True)
         command = [sys.executable, str(ROOT / script), *options]
         subprocess.run(command, stdin=subprocess.DEVNULL, check=False)  # row by row, as it takes long
+
+
+def sandbox() -> None:
+    """How many of the attempts that succeed where nothing isolates succeed in each tier."""
+    print("\n## scripts/evidence_escapes.py\n", flush=True)
+    script = str(ROOT / "scripts" / "evidence_escapes.py")
+    subprocess.run([sys.executable, script], stdin=subprocess.DEVNULL, check=False)
 
 
 SCHEMA_SUITE = "jsonschema==4.26.0"
