@@ -22,9 +22,13 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from escape_unlocked import bound_resources
+
+_CHANNEL: Final = 100
+_MARK: Final = b"all that was written before this is read"
+_SETTLED_S: Final = 2.0
 
 _KEPT: list[Any] = [array, mmap]  # what attempts import; a host that became another user may not read its library
 
@@ -51,7 +55,6 @@ def run_trusting(
     _KEPT.append(secret)
     with os.fdopen(report, "w") as file:
         file.write(content)
-    host.ended.set()
     while True:
         threading.Event().wait()
 
@@ -65,18 +68,18 @@ class _Host:
         self._stored: list[tuple[str, bytes]] = []
         self._said: list[dict[str, Any]] = []
         self._printed = bytearray()
-        self._frames_failed = threading.Event()
+        self._has_read = threading.Event()
+        self._has_printed = threading.Event()
         self.outcomes: list[dict[str, Any]] = []
         self.calls: list[dict[str, Any]] = []
         self.late = 0
         self.raised: str | None = None
-        self.ended = threading.Event()
 
     def open_descriptors(self, canary: Path) -> None:
         """Channel, output, and what a host has open."""
         _KEPT.append(canary.open())
         self._channel, theirs = socket.socketpair()
-        os.dup2(theirs.fileno(), 100)
+        os.dup2(theirs.fileno(), _CHANNEL)
         theirs.close()
         output, their_output = os.pipe()
         os.dup2(their_output, 1)
@@ -118,20 +121,15 @@ class _Host:
         return value
 
     def _settle(self) -> None:
-        """Waits until what was sent and printed is read, unless the reader broke."""
-        import fcntl
-        import struct
-        import termios
-
-        for descriptor in (100, 1):
-            for _ in range(1000):
-                with suppress(OSError):
-                    kind = termios.TIOCOUTQ if descriptor == 100 else termios.FIONREAD
-                    if struct.unpack("i", fcntl.ioctl(descriptor, kind, bytes(4)))[0]:
-                        self._frames_failed.wait(0.002)
-                        continue
-                break
-        self._frames_failed.wait(0.02)
+        """Waits until what was sent and printed is read: marks behind it are. A reader that broke is not waited for."""
+        with suppress(OSError):
+            os.write(_CHANNEL, len(_MARK).to_bytes(4, "big") + _MARK)
+            self._has_read.wait(_SETTLED_S)
+        with suppress(OSError):
+            os.write(1, _MARK)
+            self._has_printed.wait(_SETTLED_S)
+        self._has_read.clear()
+        self._has_printed.clear()
 
     def _call(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
         call = {"seq": len(self.calls) + 1, "name": name, "arguments": arguments or {}}
@@ -141,20 +139,29 @@ class _Host:
     def _read_output(self, descriptor: int) -> None:
         while piece := os.read(descriptor, 1 << 16):
             self._printed += piece
+            if self._printed.endswith(_MARK):
+                del self._printed[-len(_MARK) :]
+                self._has_printed.set()
 
     def _read_frames(self) -> None:
         try:
             while header := self._read(4):
-                self._take(json.loads(self._read(int.from_bytes(header, "big"))))
+                content = self._read(int.from_bytes(header, "big"))
+                if content == _MARK:
+                    self._has_read.set()
+                else:
+                    self._take(json.loads(content))
         except BaseException as error:
             self.raised = repr(error)[:200]
-            self._frames_failed.set()
+            self._has_read.set()
 
     def _read(self, size: int) -> bytes:
         buffer, filled = bytearray(size), 0
         while filled < size:
             piece, descriptors, _, _ = socket.recv_fds(self._channel, min(size - filled, 1 << 16), 16)
             _KEPT.extend(descriptors)
+            if not piece:
+                raise EOFError
             buffer[filled : filled + len(piece)] = piece
             filled += len(piece)
         return bytes(buffer)
