@@ -240,3 +240,10 @@ def test_what_is_no_grammar_is_refused_with_the_line(text: str, said: str) -> No
 def test_a_notation_that_is_none_is_refused() -> None:
     with pytest.raises(GrammarError, match='"ebnf", "gbnf" or "lark"'):
         grammar('root ::= "a"', "iso")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("count", ["{100001}", "{1,100001}", "{100001,}", "{3,2}"])
+def test_counts_that_are_too_large_or_out_of_order_are_refused(count):
+    with pytest.raises(GrammarError, match="counts in order and up to 100000"):
+        grammar(f'root ::= "a"{count}')
+    assert grammar('root ::= "a"{0,100000}')

@@ -12,6 +12,8 @@ from wieldy.core.errors import GrammarError
 from wieldy.grammar.naming import parts
 from wieldy.grammar.shape import Named, Shape
 
+MAX_COUNT = 100_000
+"""How often at most something is asked to be repeated: a step of the engine costs more with it."""
 MAX_DEPTH = 120
 """So many groups, alternatives and sequences may be within one another, those of rules that are used there included."""
 

@@ -20,7 +20,7 @@ from wieldy.core.errors import GrammarError
 from wieldy.grammar.reading.cases import ignoring_case
 from wieldy.grammar.reading.character_class import SETS, CharacterClass, character_class, complement, inside
 from wieldy.grammar.reading.composing import EMPTY, in_order, one_of, repeated
-from wieldy.grammar.reading.nesting import MAX_DEPTH
+from wieldy.grammar.reading.nesting import MAX_COUNT, MAX_DEPTH
 from wieldy.grammar.shape import Characters, Exact, InOrder, Shape, TextWithout
 
 _ANY_TEXT = TextWithout(())
@@ -49,7 +49,6 @@ _UNREADABLE_ESCAPES = {
     **dict.fromkeys("123456789k", "back references"),
     **dict.fromkeys("pP", "classes by Unicode property"),
 }
-_MAX_COUNT = 100_000
 
 
 @lru_cache(maxsize=1000)
@@ -176,8 +175,8 @@ class _Reader:
             )
         least = int(found[1])
         most = int(found[3]) if found[3] else None if found[2] else least
-        if max(least, most or 0) > _MAX_COUNT or (most is not None and most < least):
-            raise self._error(f"expected counts in order and up to {_MAX_COUNT}, found {found[0]}")
+        if max(least, most or 0) > MAX_COUNT or (most is not None and most < least):
+            raise self._error(f"expected counts in order and up to {MAX_COUNT}, found {found[0]}")
         self._at = found.end()
         return least, most
 

@@ -16,7 +16,7 @@ from wieldy.grammar.arguments import shown
 from wieldy.grammar.naming import names_in, parts, renamed, with_parts
 from wieldy.grammar.reading.composing import in_order, one_of, repeated
 from wieldy.grammar.reading.linear import without_linear_recursion
-from wieldy.grammar.reading.nesting import MAX_DEPTH, check_depth, meant, too_deep
+from wieldy.grammar.reading.nesting import MAX_COUNT, MAX_DEPTH, check_depth, meant, too_deep
 from wieldy.grammar.shape import InOrder, Named, OneOf, Repeated, Rules, Shape
 
 Kind: TypeAlias = Literal["rule", "name", "mark"]
@@ -132,8 +132,8 @@ class _Reader:
                 case Word(kind="rule"):
                     break
                 case Count(least=least, most=most) as count if found:
-                    if most is not None and most < least:
-                        raise self._error("counts in order", count)
+                    if max(least, most or 0) > MAX_COUNT or (most is not None and most < least):
+                        raise self._error(f"counts in order and up to {MAX_COUNT}", count)
                     found[-1] = Repeated(found[-1], at_least=least, at_most=most)
                     self._at += 1
                 case _:
