@@ -203,6 +203,7 @@ with open('f', 'wb') as file:
         file.write(bytes(1 << 20))
         file.flush()
 if os.stat('f').st_size > LIMIT: claim(os.stat('f').st_size)
+os.unlink('f')
 """,
     ),
     disk(
@@ -211,6 +212,7 @@ if os.stat('f').st_size > LIMIT: claim(os.stat('f').st_size)
 with open('f', 'wb') as file:
     file.truncate(LIMIT * 3)
     claim(os.stat('f').st_size)
+os.unlink('f')
 """,
     ),
     disk(
@@ -219,6 +221,7 @@ with open('f', 'wb') as file:
 with open('f', 'wb') as file:
     os.posix_fallocate(file.fileno(), 0, LIMIT * 3)
     claim(os.stat('f').st_size)
+os.unlink('f')
 """,
     ),
     disk(

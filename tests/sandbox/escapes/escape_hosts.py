@@ -40,6 +40,7 @@ _PROCESSES: Final = {"unlocked": 3, "jail": 3, "jail-ns": 4}
 _SETTLED_S: Final = 10.0
 _SHORT_S: Final = 0.5
 _MOMENT_S: Final = 0.01
+_OVERRUN_S: Final = 0.2  # code that has not ended by then is taken for endless, which all of it is
 _PYTHONS: Final = (sys.executable, "/usr/bin/python3")
 
 
@@ -171,7 +172,7 @@ def trusting_attempt(attempt: Attempt, targets: Targets) -> Trial:
             os._exit(1)
     os.close(theirs)
     memory, descriptors = processes.memory(child), _descriptors_of(child)
-    within_s = _SHORT_S if attempt.oracle == "overran" else PATIENCE_S
+    within_s = _OVERRUN_S if attempt.oracle == "overran" else PATIENCE_S
     is_memory = attempt.oracle == "host memory"
     content = _read_until(
         report, within_s, lambda: is_memory and processes.memory(child, "VmHWM") - memory > HOST_GROWTH_BYTES
