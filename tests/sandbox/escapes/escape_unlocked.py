@@ -78,9 +78,11 @@ def main(control_descriptor: int, scratch: str) -> NoReturn:
 def _become_unlocked(scratch: str, descriptors: tuple[int, int, int]) -> NoReturn:
     from inside import worker
     from inside.guest.serving import serve
+    from inside.linux import rights
 
     try:
         worker._arrange(descriptors)
+        rights.die_with_parent()
         bound_resources()
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
         os.chdir(scratch)
