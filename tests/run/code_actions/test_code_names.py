@@ -5,7 +5,7 @@ import keyword
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wieldy.core.errors import UsageError
@@ -46,6 +46,7 @@ def test_two_tools_with_one_identifier_are_refused_with_both_names() -> None:
         identifiers(["print", "print_"])
 
 
+@example(["\ufe70"])
 @given(st.lists(st.text(min_size=0, max_size=20), unique=True, max_size=12))
 def test_parameters_have_identifiers_that_differ_and_that_python_reads_back(names: list[str]) -> None:
     found = parameter_identifiers(names)

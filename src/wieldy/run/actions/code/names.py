@@ -74,7 +74,8 @@ def parameter_identifiers(names: Iterable[str]) -> dict[str, str]:
 
 
 def _parameter_identifier(name: str) -> str:
-    identifier = unicodedata.normalize("NFKC", _FOREIGN.sub("_", name))
+    # In this order: what is a letter may become several characters that are not.
+    identifier = _FOREIGN.sub("_", unicodedata.normalize("NFKC", name))
     if not identifier.isidentifier() or identifier.startswith(INTERNAL):
         identifier = f"p_{identifier}"
     if not identifier.isidentifier():  # letters that may stand in no identifier at all
