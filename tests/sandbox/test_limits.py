@@ -20,7 +20,7 @@ from .conftest import Opener, interpreter_for
 pytestmark = pytest.mark.anyio
 
 TIGHT = SandboxLimits(
-    wall_s=0.5, cpu_s=10, memory_bytes=256 << 20, output_bytes=1 << 20, kept_output_bytes=1000, calls=3, files=20,
+    wall_s=2, cpu_s=10, memory_bytes=256 << 20, output_bytes=1 << 20, kept_output_bytes=1000, calls=3, files=20,
     files_bytes=1 << 20, file_bytes=1 << 19,
 )  # fmt: skip
 

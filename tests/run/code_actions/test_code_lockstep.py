@@ -31,7 +31,7 @@ async def batches_of(
 ) -> tuple[list[list[Any]], Outcome]:
     """What the code asks for, batch by batch, where every call brings its argument or what `answer` makes of it."""
     found: list[list[Any]] = []
-    chosen = SandboxLimits(wall_s=5, **limits)
+    chosen = SandboxLimits(wall_s=60, **limits)
     async with sandbox.open(limits=chosen) as opened:
         session = Session(opened, limits=chosen)
         step = await session.start(code, prelude=PRELUDE, seed=1, clock=1e9, fresh=True)
@@ -142,7 +142,7 @@ async def test_more_calls_than_allowed_end_the_code() -> None:
 
 
 async def test_after_code_that_was_given_up_a_fresh_start_finds_nothing_of_it() -> None:
-    limits = SandboxLimits(wall_s=5)
+    limits = SandboxLimits(wall_s=60)
     async with sandbox.open(limits=limits) as opened:
         session = Session(opened, limits=limits)
         step = await session.start("left = 1\nawait echo(1)", prelude=PRELUDE, seed=1, clock=1e9, fresh=True)
