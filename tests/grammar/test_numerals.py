@@ -101,7 +101,7 @@ def _numbers(value: Any) -> list[float]:
             return [number for item in value for number in _numbers(item)]
         case dict():
             return [number for item in value.values() for number in _numbers(item)]
-        case bool() | None | str():
+        case int() | None | str():  # an integer is read whatever its size
             return []
         case _:
             return [value]
