@@ -41,6 +41,7 @@ class Plain:
     layer: Any = None
     source: str | None = None
     trust: str = "trusted"
+    tainted_by: tuple[str, ...] = ()
     handle: str | None = None
     failure: Any = None
 

@@ -18,6 +18,7 @@ from wieldy.agent.within import run_within
 from wieldy.core.context import Context
 from wieldy.core.errors import ArgumentsError
 from wieldy.core.events import CallRunning
+from wieldy.core.influence import joined
 from wieldy.core.limits import Limits
 from wieldy.core.messages import Message
 from wieldy.run.actions.code.checking import names_left, problems_of, refusal
@@ -103,7 +104,7 @@ def request_of(request: RunRequest, model: CodeModel, *, messages: tuple[Message
         limits=Limits(turns=None),
         prices={**request.prices, NAME: _FREE},
         is_code=True,
-        is_tainted=request.is_tainted or model.is_tainted,
+        tainted_by=joined(request.tainted_by, model.tainted_by),
         finish=False,
         output=None,
     )
@@ -209,7 +210,7 @@ class _Python:
             state.calls,
             limits=self._owner.rules.limits or SandboxLimits(),
             stop_reason=state.stop_reason,
-            is_tainted=state.is_tainted or self._namespace.is_tainted,
+            tainted_by=joined(state.tainted_by, self._namespace.tainted_by),
         )
 
     def _look_back(self, journal: Journal, ctx: Context) -> None:
@@ -232,7 +233,7 @@ class _Python:
         if ended.keeps_names:
             self._names |= names_left(state.prompt)
             self._namespace.add(
-                lambda: _recorded(journal, state.run_id), is_tainted=state.is_tainted, is_current=is_current
+                lambda: _recorded(journal, state.run_id), tainted_by=state.tainted_by, is_current=is_current
             )
 
 

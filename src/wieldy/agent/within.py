@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from wieldy.core.errors import BudgetError, RunError
+from wieldy.core.influence import joined
 from wieldy.run.loop import Emit, nothing, resume, run
 from wieldy.run.nested import RunStoppedError, nested_run_id, stopped_by, used_for
 from wieldy.run.results.masks import Mask
@@ -82,7 +83,7 @@ async def _carry_out(ctx: Context, opening: Opening, emit: Emit, *, journal: Jou
             parent=parent,
             masked=together(ctx.secrets, ctx.masked),
             principal=request.principal if ctx.principal is None else ctx.principal,
-            is_tainted=request.is_tainted or ctx.is_tainted,
+            tainted_by=joined(request.tainted_by, ctx.tainted_by),
             around=ctx.limits_left,
             charge=ctx.charge,
             tree=ctx.tree if isinstance(ctx.tree, RunTree) else RunTree(),

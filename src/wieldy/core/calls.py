@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from wieldy.core.errors import FailureLayer
+from wieldy.core.influence import Influence, Sources
 from wieldy.core.json import JsonObject, JsonValue, canonical_json
 from wieldy.core.media import FilePart, ImagePart
 from wieldy.core.record import Record
@@ -83,6 +84,8 @@ class ToolCall(Record, frozen=True, kw_only=True):
         arguments: Parsed, not yet validated.
         provider_id: The id on the wire, which may be missing or used twice.
         forced: JSON pointers to arguments that the token budget decided, not the model; that of all of them is "".
+        influence: Which untrusted sources had a part in what of it, where that is known exactly, as of tracked code;
+            None where all that was read before may have shaped all of it.
     """
 
     id: str
@@ -90,6 +93,7 @@ class ToolCall(Record, frozen=True, kw_only=True):
     arguments: JsonObject
     provider_id: str | None = None
     forced: tuple[str, ...] = ()
+    influence: Influence | None = None
 
 
 class InvalidToolCall(Record, frozen=True, kw_only=True):
@@ -121,6 +125,7 @@ class ToolResult(Record, frozen=True, kw_only=True):
         layer: Whose failure it was: None if it was none.
         source: Whose words these are: a tool's name, or what the tool says it read; None for the runtime's own words.
         trust: Whether strangers may have shaped them.
+        tainted_by: The untrusted sources that had a part in them, where more is known than `source` says.
         handle: By which the rest can be read, where `content` shows only the beginning and the end.
         failure: What kind of failure it is, for code that made the call; None where nobody but a model reads it.
     """
@@ -133,8 +138,16 @@ class ToolResult(Record, frozen=True, kw_only=True):
     layer: FailureLayer | None = None
     source: str | None = None
     trust: Trust = "trusted"
+    tainted_by: Sources = ()
     handle: str | None = None
     failure: str | None = None
+
+    @property
+    def untrusted_sources(self) -> Sources:
+        """The untrusted sources that whoever reads it has read; the call's id where nobody said whose words it is."""
+        if self.trust == "trusted":
+            return ()
+        return self.tainted_by or (self.source or self.tool_call_id,)
 
 
 class ToolChoice(Record, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from wieldy.core.errors import UsageError
+from wieldy.core.influence import Sources
 from wieldy.core.limits import Limits, Usage, usable
 from wieldy.core.record import Record
 
@@ -42,7 +43,8 @@ class Context(Record, frozen=True, kw_only=True):
         idempotency_key: The same for every attempt at this call, in any process; for services that take one.
         attempt: Counts from 1.
         principal: On whose behalf the run acts, if that was said.
-        is_tainted: Whether the model had read something from an untrusted source when it asked for this call.
+        tainted_by: The untrusted sources that may have had a part in this call: those that the model had read when it
+            asked for it, or of code those whose data had a part in it.
         journal: Where the run is recorded, for runs that this call starts; None outside a run.
         secrets: By name; none is ever shown to the model or recorded.
         masked: Secrets of the runs around this one; kept out of the record as well, and for no tool to use.
@@ -56,7 +58,7 @@ class Context(Record, frozen=True, kw_only=True):
     idempotency_key: str
     attempt: int = 1
     principal: Principal | None = None
-    is_tainted: bool = False
+    tainted_by: Sources = ()
     journal: Journal | None = None
     secrets: Mapping[str, str] = _NONE
     masked: Mapping[str, str] = _NONE
@@ -68,6 +70,11 @@ class Context(Record, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         shown = ("run_id", "call_id", "tool_name", "idempotency_key", "attempt", "principal", "is_tainted", "journal")
         return f"Context({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+
+    @property
+    def is_tainted(self) -> bool:
+        """Whether an untrusted source may have had a part in this call."""
+        return bool(self.tainted_by)
 
     @property
     def limits(self) -> Limits:

@@ -226,8 +226,8 @@ class _Run:
             data["output"] = output_to_json(request.output.output)
         if request.principal is not None:
             data["principal"] = request.principal.name
-        if request.is_tainted:
-            data["is_tainted"] = True
+        if request.tainted_by:
+            data["tainted_by"] = list(request.tainted_by)
         if request.parent is not None:
             data["parent"] = asdict(request.parent)
         if request.metadata:

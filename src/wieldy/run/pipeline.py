@@ -26,10 +26,12 @@ from wieldy.core.errors import (
     ToolDeniedError,
     UnknownToolError,
 )
+from wieldy.core.influence import Influence
 from wieldy.core.json import JsonObject, canonical_json
 from wieldy.run.journal.encoding import bytes_from_data, data_from_bytes
 from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.policy import Allow, Ask, Decision, Deny, Policy, Proposal, allow_all, decide, permitted
+from wieldy.run.policy.provenance import told
 from wieldy.run.records import request_from_json, request_to_json
 from wieldy.run.repeats import is_surely_of, repeated
 from wieldy.run.replies import NESTING_LIMIT, is_nested_deeper, too_deep
@@ -136,7 +138,7 @@ class Pipeline:
             idempotency_key=key,
             attempt=state.attempts + 1,
             principal=self.principal,
-            is_tainted=self.known.was_tainted,
+            tainted_by=self._influence(state.call).sources,
             journal=self.journal,
             secrets=self.secrets,
             masked=self.masked,
@@ -188,6 +190,7 @@ class Pipeline:
         """Who consented, if somebody had to; the question, if nobody has yet."""
         if self.policy is allow_all and not earlier:
             return None  # it would not look at what is proposed
+        influence = self._influence(call, is_repaired=bool(arguments.repairs))
         decision = await decide(
             self.policy,
             Proposal(
@@ -197,7 +200,8 @@ class Pipeline:
                 tool=tool,
                 principal=self.principal,
                 messages=self.known.read,
-                is_tainted=self.known.was_tainted,
+                is_tainted=bool(influence.sources),
+                influence=influence,
                 repeats_unknown=earlier[0].seen_from(self.run_id) if earlier else None,
             ),
         )
@@ -206,7 +210,17 @@ class Pipeline:
             raise _denied(call, decision.reason)
         if isinstance(decision, Allow):
             return None
+        if call.influence is not None and (note := told(influence)):
+            decision = replace(decision, reason=f"{decision.reason} ({note})")
         return self._consent(call, tool, arguments, decision)
+
+    def _influence(self, call: AnyCall, *, is_repaired: bool = False) -> Influence:
+        """Which untrusted sources had a part in what of the call."""
+        exact = call.influence if isinstance(call, ToolCall) else None
+        if exact is None:
+            return Influence.everywhere(self.known.was_tainted_by)
+        # A repair may have moved values; and whatever the run started from had a part in all that it does.
+        return (exact.without_paths() if is_repaired else exact).with_all(self.known.began_tainted_by)
 
     def _careful_with_repeats(self, decision: Decision, tool: Tool, earlier: Sequence[Doubt]) -> Decision:
         if not earlier or not isinstance(decision, Allow) or tool.effect in ("read", "idempotent"):

@@ -23,6 +23,7 @@ from wieldy.core.events import (
     RunEvent,
     TurnStarted,
 )
+from wieldy.core.influence import joined
 from wieldy.core.ports import Draft
 from wieldy.run.journal import kinds
 from wieldy.run.outputs import correction
@@ -255,12 +256,12 @@ class Recording:
         """The result, with what came late; strangers' words in it make it theirs."""
         told = " ".join(self._tell(call_id) for call_id in untold if call_id != outcome.recorded_as)
         late = [self.known.calls[call_id].late for call_id in untold]
-        is_tainted = any(result is not None and result.trust == "untrusted" for result in late)
-        return replace(
-            outcome.result,
-            content=with_note(outcome.result.content, told) if told else outcome.result.content,
-            trust="untrusted" if is_tainted else outcome.result.trust,
-        )
+        strangers = joined(*(result.untrusted_sources for result in late if result is not None))
+        content = with_note(outcome.result.content, told) if told else outcome.result.content
+        if not strangers:
+            return replace(outcome.result, content=content)
+        tainted_by = joined(outcome.result.untrusted_sources, strangers)
+        return replace(outcome.result, content=content, trust="untrusted", tainted_by=tainted_by)
 
     def _tell(self, call_id: str) -> str:
         late = self.known.calls[call_id]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from wieldy.core.approvals import Approval, ApprovalRequest
 from wieldy.core.calls import InvalidToolCall, ToolCall, ToolDefinition, ToolResult
+from wieldy.core.influence import Influence
 from wieldy.core.limits import Limits, Usage
 from wieldy.core.media import FilePart, ImagePart
 from wieldy.core.messages import Message, Part, ReasoningPart, TextPart
@@ -50,6 +51,8 @@ def result_to_json(result: ToolResult) -> JsonObject:
         data["source"] = result.source
     if result.trust != "trusted":
         data["trust"] = result.trust
+    if result.tainted_by:
+        data["tainted_by"] = list(result.tainted_by)
     if result.handle is not None:
         data["handle"] = result.handle
     if result.failure is not None:
@@ -67,6 +70,8 @@ def result_from_json(data: JsonObject) -> ToolResult:
     fields: dict[str, Any] = {key: value for key, value in data.items() if key != "type"}
     if "parts" in fields:
         fields["parts"] = tuple(_part_from_json(part) for part in fields["parts"])
+    if "tainted_by" in fields:
+        fields["tainted_by"] = tuple(fields["tainted_by"])
     return ToolResult(**fields)
 
 
@@ -229,6 +234,7 @@ def _part_to_json(part: Part) -> JsonObject:
                 "arguments": part.arguments,
                 "provider_id": part.provider_id,
                 **({"forced": list(part.forced)} if part.forced else {}),
+                **({} if part.influence is None else {"influence": _influence_to_json(part.influence)}),
             }
         case InvalidToolCall():
             return {
@@ -247,7 +253,25 @@ def _part_from_json(data: dict[str, Any]) -> Part:
         return result_from_json(fields)
     if "forced" in fields:
         fields["forced"] = tuple(fields["forced"])
+    if "influence" in fields:
+        fields["influence"] = _influence_from_json(fields["influence"])
     return _PARTS[data["type"]](**fields)
+
+
+def _influence_to_json(influence: Influence) -> JsonObject:
+    return {
+        "arguments": {path: list(sources) for path, sources in influence.arguments.items()},
+        "decided_by": list(influence.decided_by),
+        "survived": list(influence.survived),
+    }
+
+
+def _influence_from_json(data: dict[str, Any]) -> Influence:
+    return Influence(
+        arguments={path: tuple(sources) for path, sources in data["arguments"].items()},
+        decided_by=tuple(data["decided_by"]),
+        survived=tuple(data["survived"]),
+    )
 
 
 _PARTS: dict[str, Any] = {

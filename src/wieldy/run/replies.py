@@ -114,5 +114,10 @@ def _adopt_part(part: Part, numbers: CallNumbers) -> Part:
             id=numbers.next(), name=part.name, text="", error=too_deep(part.name), provider_id=provider_id
         )
     return ToolCall(
-        id=numbers.next(), name=part.name, arguments=part.arguments, provider_id=provider_id, forced=part.forced
+        id=numbers.next(),
+        name=part.name,
+        arguments=part.arguments,
+        provider_id=provider_id,
+        forced=part.forced,
+        influence=part.influence,
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from wieldy.core.context import Charge, charge_nobody
+from wieldy.core.influence import Sources
 from wieldy.core.limits import Limits
 from wieldy.run.policy import Approver, Policy, allow_all
 from wieldy.run.prices import PRICES, Prices
@@ -51,7 +52,7 @@ class RunRequest:
         tree: The runs around this one and what they do not know; of its own for a run that no other has started.
         is_code: Whether the model is code: results reach it as data, it may ask the same again and again, and its
             replies count neither as requests to a model nor as turns.
-        is_tainted: Whether strangers may have shaped what the run starts from.
+        tainted_by: The untrusted sources that may have shaped what the run starts from, beside its messages.
         clock: Seconds that only grow, for limits and durations.
         now: Seconds since the epoch, for what expires.
         sleep: Waits between attempts, in seconds.
@@ -77,7 +78,7 @@ class RunRequest:
     around: Callable[[], Limits] | None = None
     charge: Charge = charge_nobody
     tree: RunTree = field(default_factory=RunTree)
-    is_tainted: bool = False
+    tainted_by: Sources = ()
     metadata: JsonObject | None = None
     clock: Callable[[], float] = time.monotonic
     now: Callable[[], float] = time.time

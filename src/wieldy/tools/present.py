@@ -19,6 +19,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from wieldy.core.calls import Trust
 from wieldy.core.foreign import plain, text_of, type_name
+from wieldy.core.influence import Sources
 from wieldy.core.json import JsonValue
 from wieldy.core.media import FilePart, ImagePart
 from wieldy.core.record import Record
@@ -40,6 +41,7 @@ class Presented(Record, frozen=True, kw_only=True):
         parts: Images and files.
         source: Whose words these are, where the tool knows better than by its own name.
         trust: Whether strangers may have shaped them, where that differs from what the tool declares.
+        tainted_by: The untrusted sources that had a part in them, where it is untrusted and they have other names.
         note: A remark of the tool itself, shown below the text and apart from it.
         is_error: Whether it tells of a failure of what the model wanted; raising says so too, but brings no parts.
     """
@@ -49,6 +51,7 @@ class Presented(Record, frozen=True, kw_only=True):
     parts: tuple[Attachment, ...] = ()
     source: str | None = None
     trust: Trust | None = None
+    tainted_by: Sources = ()
     note: str | None = None
     is_error: bool = False
 
@@ -114,6 +117,7 @@ def _checked(presented: Presented) -> Presented:
         parts=tuple(map(_part, presented.parts)) if presented.parts else (),
         source=None if presented.source is None else _words_in(presented.source),
         trust=presented.trust,
+        tainted_by=tuple(map(_words_in, presented.tainted_by)),
         note=None if presented.note is None else _words_in(presented.note),
         is_error=presented.is_error is True,
     )

@@ -15,8 +15,8 @@ RUN_STARTED: Final = "run_started"
 """`model`, `messages` (those that the run starts from), `tools` (definitions as offered), `limits`, `journal_head` (the
 digest of the journal's newest entry, which ties the runs of a journal together); where they apply `output` (what the
 answer must be: its `type`, and the schema, the options or the pattern), `principal` (a name),
-`parent` (`run_id`, `call_id` of the call whose code started this run), `is_tainted` (true where strangers may have
-shaped what the run starts from) and `metadata` (the program's own)."""
+`parent` (`run_id`, `call_id` of the call whose code started this run), `tainted_by` (the untrusted sources that may
+have shaped what the run starts from) and `metadata` (the program's own)."""
 
 RUN_RESUMED: Final = "run_resumed"
 """Somebody goes on with the run: `by` (the process and its host), `limits` as they are from now on; where it
@@ -28,7 +28,8 @@ TURN_STARTED: Final = "turn_started"
 REPLY: Final = "reply"
 """The model's answer: `turn`, `message` (calls carry the run's own ids), `usage`, `finish`; where they apply `forced`
 (JSON pointers to what of the answer the token budget decided) and `held` (true where something hard held the answer to
-what it must be). A call in the message may have `forced`, too."""
+what it must be). A call in the message may have `forced`, too, and `influence` (which untrusted sources had a part in
+what of it, where that is known exactly)."""
 
 CORRECTION: Final = "correction"
 """The answer is not what it must be, and the model is told so: `message`."""

@@ -4,7 +4,7 @@ The order in which to read: `decisions` (the ports), `conditions` and `rule`, `r
 policy, `composition` around several.
 """
 
-from wieldy.run.policy.composition import ask_when_tainted, careful, strictest
+from wieldy.run.policy.composition import ask_when_tainted, careful, deny_steered, strictest
 from wieldy.run.policy.conditions import (
     Condition,
     above,
@@ -60,6 +60,7 @@ __all__ = [
     "consult",
     "contains",
     "decide",
+    "deny_steered",
     "doubts",
     "equals",
     "every",

@@ -5,10 +5,11 @@ Deliberately not here: the rules' own order (`rules`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from wieldy.core.errors import UsageError
+from wieldy.run.policy.criteria import Texts
 from wieldy.run.policy.decisions import Allow, Ask, Decision, Deny, Policy, Proposal, decide
 from wieldy.run.policy.rule import Rule
 from wieldy.run.policy.rules import Rules
@@ -61,6 +62,36 @@ def ask_when_tainted(*, expires_after_s: float | None = None) -> Rules:
             Rule(question, effects=_CHANGING, tainted=True),
             Rule(question, destructive=True, tainted=True),
             Rule(question, risks="high", tainted=True),
+        ]
+    )
+
+
+def deny_steered(targets: Mapping[str, Texts] | None = None) -> Rules:
+    """Rules by which data from untrusted sources may not decide a destructive call, nor be its target.
+
+    Denied is a call that is destructive, of high risk, or that cannot be repeated freely, if an untrusted source may
+    have had a part in that it is made, or in what it is aimed at. What that is, `targets` says; of other tools every
+    argument counts. How much is let through depends on how much is known: of a model's own calls, and of those of code
+    that is not tracked, all that was read before had a part in everything.
+
+    Args:
+        targets: By the name of a tool, or a pattern: the paths of the arguments that say what a call acts on, such as
+            `{"send_mail": "to"}`. Strangers may have a part in its other arguments. What is named here is guarded
+            whatever it declares.
+
+    Raises:
+        UsageError: `targets` are no names or paths.
+    """
+    aimed, steered = dict(targets or {}), Deny("data from an untrusted source decides that it is made")
+    target = Deny("data from an untrusted source says what it acts on")
+    guarded: list[dict[str, Any]] = [{"destructive": True}, {"effects": _NOT_FREELY_REPEATED}, {"risks": "high"}]
+    named: list[dict[str, Any]] = [{"tools": tuple(aimed)}] if aimed else []
+    return Rules(
+        [
+            *(Rule(steered, decided=True, **which) for which in (*named, *guarded)),
+            *(Rule(target, tools=name, influenced=paths) for name, paths in aimed.items()),
+            *(Rule(Allow(), **which) for which in named),
+            *(Rule(target, influenced=True, **which) for which in guarded),
         ]
     )
 

@@ -10,10 +10,11 @@ import copy
 import inspect
 import sys
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from wieldy.core.approvals import Approval
 from wieldy.core.errors import ApprovalError, UsageError
+from wieldy.core.influence import Influence
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from wieldy.core.messages import Message
     from wieldy.core.principals import Principal
     from wieldy.tools import Tool
+
+NOBODY: Final = Influence()
+"""No untrusted source had a part in the call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +38,9 @@ class Proposal:
         tool: What it would run.
         principal: On whose behalf, if that was said.
         messages: What the model had read when it asked for the call.
-        is_tainted: Whether a result from an untrusted source is among the messages.
+        is_tainted: Whether an untrusted source may have had a part in the call.
+        influence: Which sources, in what of it: exactly where the call says so itself (`call.influence`); else all of
+            which something was read before, in everything.
         repeats_unknown: The id of an earlier call of the same tool with the same arguments, of which nobody knows
             whether its effect took place; `RUN/CALL` if it is one of a run around or within this one.
     """
@@ -45,6 +51,7 @@ class Proposal:
     principal: Principal | None = None
     messages: Sequence[Message] = ()
     is_tainted: bool = False
+    influence: Influence = NOBODY
     repeats_unknown: str | None = None
 
 

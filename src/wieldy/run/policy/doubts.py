@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _PATTERNS: Final = ("tools", "principals")
 _CHOICES: Final = ("effects", "risks")
-_SINGLES: Final = ("destructive", "open_world", "holds", "lacks", "tainted", "quoted")
+_SINGLES: Final = ("destructive", "open_world", "holds", "lacks", "quoted")
+_ABOUT_SOURCES: Final = ("tainted", "influenced", "decided", "sources")
 
 _NUMBERS: Final = frozenset({"integer", "number", "string"})
 _TYPES: Final[Mapping[str, frozenset[str]]] = {
@@ -73,8 +74,16 @@ def _covers(earlier: Rule, later: Rule) -> bool:
         all(_covers_patterns(getattr(earlier, name), getattr(later, name)) for name in _PATTERNS)
         and all(_covers_choice(getattr(earlier, name), getattr(later, name)) for name in _CHOICES)
         and all(getattr(earlier, name) in (None, getattr(later, name)) for name in _SINGLES)
+        and _covers_sources(earlier, later)
         and set(map(repr, _conditions(earlier))) <= set(map(repr, _conditions(later)))
     )
+
+
+def _covers_sources(earlier: Rule, later: Rule) -> bool:
+    # `sources` narrows what the others say, and widens it where they say "not".
+    if earlier.sources != later.sources:
+        return all(getattr(earlier, name) is None for name in _ABOUT_SOURCES)
+    return all(getattr(earlier, name) in (None, getattr(later, name)) for name in _ABOUT_SOURCES)
 
 
 def _covers_patterns(earlier: tuple[str, ...] | None, later: tuple[str, ...] | None) -> bool:

@@ -3,6 +3,7 @@
 A model that has read a stranger's text may be doing what the stranger wants. So every untrusted result that was read
 before a call may have shaped all of it; and a value that stands in one was probably taken from there. The first is
 certain and coarse; the second is a hint for people and rules, because a model can also spell a value differently.
+Of calls that tracked code makes it is known exactly, and nothing has to be guessed.
 Pure. Deliberately not here: what follows from it (`rules`), and who is trusted (`tools`, `run.results`).
 """
 
@@ -10,16 +11,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from wieldy.core.influence import joined
 from wieldy.run.policy.paths import leaves, render_path
 
 if TYPE_CHECKING:
     from wieldy.core.calls import ToolResult
+    from wieldy.core.influence import Influence
     from wieldy.core.json import JsonObject
     from wieldy.core.messages import Message
     from wieldy.run.policy.decisions import Proposal
@@ -39,6 +42,9 @@ _ID_DIGITS: Final = 6
 _MAX_DIGITS: Final = 40
 """Of a number that anybody would write; longer rows of digits are text."""
 
+_MAX_NAMED: Final = 3
+"""Sources and arguments that a question names."""
+
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 _INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 
@@ -49,7 +55,8 @@ class Provenance:
 
     Attributes:
         shaped_by: The sources of all untrusted results that the model had read, each once, in that order.
-        quoted: For each argument whose value stands in such results, by its path: their sources.
+        quoted: For each argument whose value stands in such results, by its path: their sources. Where it is known
+            exactly: those that had a part in the value.
     """
 
     shaped_by: tuple[str, ...] = ()
@@ -58,10 +65,35 @@ class Provenance:
 
 def provenance_of(proposal: Proposal) -> Provenance:
     """What the arguments of the proposal may come from. Cost: linear in the untrusted results, once per value."""
+    if proposal.call.influence is not None:
+        return Provenance(shaped_by=proposal.influence.sources, quoted=proposal.influence.arguments)
     results = untrusted(proposal.messages)
     return Provenance(
-        shaped_by=tuple(dict.fromkeys(map(source_of, results))), quoted=quotes(proposal.call.arguments, results)
+        shaped_by=joined(*(result.untrusted_sources for result in results)),
+        quoted=quotes(proposal.call.arguments, results),
     )
+
+
+def told(influence: Influence) -> str:
+    """The sources that had a part in a call, for the person who is asked about it; empty where there are none."""
+    notes = [
+        f"{path[:80]!r} from {named(sources)}" if path else f"arguments from {named(sources)}"
+        for path, sources in influence.arguments.items()
+    ]
+    if influence.decided_by:
+        notes.append(f"made because of {named(influence.decided_by)}")
+    return few(notes)
+
+
+def named(sources: Iterable[str]) -> str:
+    """The sources, written as Python would: one may be a stranger's text, and must not look like ours."""
+    return few([repr(source[:80]) for source in sources])
+
+
+def few(texts: Sequence[str]) -> str:
+    """The first of the texts, and how many there are beside."""
+    rest = len(texts) - _MAX_NAMED
+    return ", ".join(texts[:_MAX_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def untrusted(messages: Iterable[Message]) -> tuple[ToolResult, ...]:
@@ -71,20 +103,15 @@ def untrusted(messages: Iterable[Message]) -> tuple[ToolResult, ...]:
     )
 
 
-def source_of(result: ToolResult) -> str:
-    """Whose words these are, for people; the call's id where nobody said."""
-    return result.source or result.tool_call_id
-
-
 def quotes(arguments: JsonObject, results: Iterable[ToolResult]) -> dict[str, tuple[str, ...]]:
     """The paths of the arguments whose values stand in these results, each with the results' sources.
 
     White space, capitals and the ways to write a number make no difference.
     """
-    texts = [(source_of(result), _Text(result)) for result in results]
+    texts = [(result.untrusted_sources, _Text(result)) for result in results]
     found: dict[str, tuple[str, ...]] = {}
     for path, value in leaves(arguments) if texts else ():
-        sources = tuple(dict.fromkeys(source for source, text in texts if text.holds(value)))
+        sources = joined(*(sources for sources, text in texts if text.holds(value)))
         if sources:
             found[render_path(path)] = sources
     return found

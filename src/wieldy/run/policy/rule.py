@@ -5,7 +5,7 @@ Pure. Deliberately not here: what happens where several rules match (`rules`), a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -26,14 +26,12 @@ from wieldy.run.policy.criteria import (
 from wieldy.run.policy.decisions import Allow, Ask, Decision, Deny, Proposal
 from wieldy.run.policy.paths import with_defaults
 from wieldy.run.policy.places import within
-from wieldy.run.policy.provenance import Provenance, provenance_of
+from wieldy.run.policy.provenance import Provenance, few, named, provenance_of
 
 if TYPE_CHECKING:
+    from wieldy.core.influence import Influence
     from wieldy.core.json import JsonObject
     from wieldy.tools import Tool
-
-_MAX_NAMED = 3
-"""Origins that a question names."""
 
 
 class Case:
@@ -46,6 +44,15 @@ class Case:
     def arguments(self) -> JsonObject:
         """The arguments as the tool will see them, with the defaults of those that were left out."""
         return with_defaults(self.proposal.call.arguments, self.proposal.tool.definition.input_schema)
+
+    def is_quoted(self, wanted: bool | Texts) -> bool:
+        """Whether values of arguments, or of those at the paths, stand in untrusted results."""
+        if self.proposal.call.influence is not None:
+            return _is_influenced(self.proposal.influence, wanted)
+        quoted = self.provenance.quoted
+        if isinstance(wanted, bool):
+            return bool(quoted) is wanted
+        return any(path == each or path.startswith(f"{each}.") for path in quoted for each in wanted)
 
     @cached_property
     def provenance(self) -> Provenance:
@@ -68,9 +75,15 @@ class Rule:
         principals: The name of whom the run acts for, or one of several, with `*` as in `tools`.
         holds: A permission that the principal has.
         lacks: A permission that the principal does not have, or there is no principal.
-        tainted: Whether an untrusted result was read before.
+        tainted: Whether an untrusted source may have had a part in the call: something of one was read before, or of
+            calls that tracked code makes, its data had a part in them.
         quoted: Whether some argument's value stands in an untrusted result; or paths of arguments, of one of which this
-            is so.
+            is so. Of calls that tracked code makes: as `influenced`.
+        influenced: Whether an untrusted source may have had a part in some argument's value; or paths of arguments, of
+            one of which this is so.
+        decided: Whether an untrusted source may have had a part in that the call is made.
+        sources: The untrusted source's name, or one of several, with `*` as in `tools`: `tainted`, `influenced` and
+            `decided` are about no others. On its own: such a source may have had a part in the call.
 
     Raises:
         UsageError: Something is not what it should be; the text says what should stand there.
@@ -89,6 +102,9 @@ class Rule:
     lacks: str | None = None
     tainted: bool | None = None
     quoted: bool | Texts | None = None
+    influenced: bool | Texts | None = None
+    decided: bool | None = None
+    sources: Texts | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.decision, Allow | Deny | Ask):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -104,10 +120,15 @@ class Rule:
         return (
             self.suits(case.proposal.tool)
             and self._suits_principal(case.proposal)
-            and self.tainted in (None, case.proposal.is_tainted)
+            and self._suits_influence(case.proposal)
             and (self.where is None or cast("Where", self.where).holds(case.arguments))
-            and (self.quoted is None or _is_quoted(case.provenance.quoted, self.quoted))
+            and (self.quoted is None or case.is_quoted(self.quoted))
         )
+
+    @property
+    def is_about_influence(self) -> bool:
+        """Whether it matches because an untrusted source may have had a part in the call."""
+        return bool(self.tainted or self.influenced or self.decided or self.sources)
 
     def suits(self, tool: Tool) -> bool:
         """Whether there may be calls of this tool that match."""
@@ -118,6 +139,19 @@ class Rule:
             and (self.risks is None or (tool.risk is not None and tool.risk in self.risks))
             and self.destructive in (None, annotations.destructive)
             and self.open_world in (None, annotations.open_world)
+        )
+
+    def _suits_influence(self, proposal: Proposal) -> bool:
+        influence, is_tainted = proposal.influence, proposal.is_tainted
+        if self.sources is not None:
+            influence = influence.among(lambda name: _fits(name, self.sources))
+            is_tainted = bool(influence.sources)
+            if (self.tainted, self.influenced, self.decided) == (None, None, None):
+                return is_tainted
+        return (
+            self.tainted in (None, is_tainted)
+            and self.decided in (None, bool(influence.decided_by))
+            and (self.influenced is None or _is_influenced(influence, self.influenced))
         )
 
     def _suits_principal(self, proposal: Proposal) -> bool:
@@ -141,6 +175,9 @@ READERS: Final[Mapping[str, Callable[[object], object]]] = {
     "lacks": read_permission,
     "tainted": read_truth,
     "quoted": read_paths,
+    "influenced": read_paths,
+    "decided": read_truth,
+    "sources": read_texts,
 }
 """How what a rule may name is read, by the names of its fields."""
 
@@ -149,30 +186,21 @@ def _fits(name: str, patterns: Texts | None) -> bool:
     return patterns is None or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _is_quoted(quoted: Mapping[str, tuple[str, ...]], wanted: bool | Texts) -> bool:
+def _is_influenced(influence: Influence, wanted: bool | Texts) -> bool:
     if isinstance(wanted, bool):
-        return bool(quoted) is wanted
-    return any(path == each or path.startswith(f"{each}.") for path in quoted for each in wanted)
+        return bool(influence.arguments) is wanted
+    return any(influence.of(path) for path in wanted)
 
 
 def explained(rule: Rule, case: Case) -> Decision:
     """The rule's decision; a question also says where the arguments come from, if that is why it is asked."""
-    if not isinstance(rule.decision, Ask):
+    # What is known exactly is said with every question, whatever the rule.
+    if not isinstance(rule.decision, Ask) or case.proposal.call.influence is not None:
         return rule.decision
     notes: list[str] = []
     if rule.quoted:
-        quotes = [f"{path[:80]!r} in {_named(sources)}" for path, sources in case.provenance.quoted.items()]
-        notes.append(f"stands in an untrusted result: {_few(quotes)}")
-    elif rule.tainted and case.provenance.shaped_by:
-        notes.append(f"after untrusted results of {_named(case.provenance.shaped_by)}")
+        quotes = [f"{path[:80]!r} in {named(sources)}" for path, sources in case.provenance.quoted.items()]
+        notes.append(f"stands in an untrusted result: {few(quotes)}")
+    elif rule.is_about_influence and case.provenance.shaped_by:
+        notes.append(f"after untrusted results of {named(case.provenance.shaped_by)}")
     return replace(rule.decision, reason=" ".join([rule.decision.reason, *(f"({note})" for note in notes)]))
-
-
-def _named(sources: Iterable[str]) -> str:
-    # Written as Python would: a source may be a stranger's text, and must not look like ours.
-    return _few([repr(source[:80]) for source in sources])
-
-
-def _few(texts: Sequence[str]) -> str:
-    rest = len(texts) - _MAX_NAMED
-    return ", ".join(texts[:_MAX_NAMED]) + (f" and {rest} more" if rest > 0 else "")

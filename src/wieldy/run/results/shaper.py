@@ -102,6 +102,7 @@ class Shaper:
             layer="model" if presented.is_error else None,
             source=words.source,
             trust=words.trust,
+            tainted_by=tuple(map(self.mask, presented.tainted_by)) if words.trust == "untrusted" else (),
             handle=None if cutting is None else step.call.id,
         )
         return Outcome(

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from wieldy.core.calls import ToolCall
 from wieldy.core.errors import JournalError
+from wieldy.core.influence import Sources, joined
 from wieldy.core.limits import StopReason, Usage
 from wieldy.core.messages import Message
 from wieldy.run.journal import kinds
@@ -71,8 +72,9 @@ class Fold:
         corrections: How often the model was told that its answer is not what it must be.
         limit: The limit that was reached, if one was.
         read: What the model had read when it last answered.
-        is_tainted: Whether something from an untrusted source is among the messages.
-        was_tainted: Whether something from an untrusted source was among what it had read.
+        tainted_by: The untrusted sources of which something is among the messages.
+        was_tainted_by: Those of which something was among what it had read.
+        began_tainted_by: Those that may have shaped what the run started from.
         has_capped_results: Whether a result is shown only in part.
         untold: The ids of calls that came late, of which the model does not know yet.
         doubts: Calls of which the model does not know how they ended, also of runs within this one.
@@ -89,7 +91,10 @@ class Fold:
         self.tool_choice = "auto"
         self.was_cut = self.has_answer = self.is_finished_by_call = False
         self.limit: StopReason | None = None
-        self.is_tainted = self.was_tainted = self.has_capped_results = False
+        self.has_capped_results = False
+        self.tainted_by: Sources = ()
+        self.was_tainted_by: Sources = ()
+        self.began_tainted_by: Sources = ()
         self.untold: list[str] = []
         self.doubts = Doubts()
         self.active_s = 0.0
@@ -198,7 +203,8 @@ class Fold:
             principal=self._principal,
             parent=self._parent,
             metadata=self._metadata,
-            is_tainted=self.is_tainted,
+            tainted_by=self.tainted_by,
+            began_tainted_by=self.began_tainted_by,
             resumed=self._resumed,
         )
 
@@ -209,9 +215,11 @@ class Fold:
         self._model = data["model"]
         self._messages.extend(message_from_json(message) for message in data["messages"])
         self._prompt = next((message.text for message in reversed(self._messages) if message.role == "user"), "")
-        self.is_tainted = data.get("is_tainted", False) or any(
-            message.result is not None and message.result.trust == "untrusted" for message in self._messages
-        )
+        # Journals of before sources had names say only that there were some.
+        around: list[str] = data.get("tainted_by", ["unknown"] if data.get("is_tainted") else [])
+        results = [message.result for message in self._messages if message.result is not None]
+        self.began_tainted_by = joined(around, *(result.untrusted_sources for result in results))
+        self.tainted_by = self.began_tainted_by
         self._principal = data.get("principal")
         self._metadata = data.get("metadata", {})
         self._output = data.get("output")
@@ -236,7 +244,7 @@ class Fold:
     def _take_reply(self, _entry: Entry, data: dict[str, Any]) -> None:
         message = message_from_json(data["message"])
         self.usage += usage_from_json(data["usage"]) + Usage(calls=len(message.calls))
-        self.read, self.was_tainted = MessagesSoFar(self._messages), self.is_tainted
+        self.read, self.was_tainted_by = MessagesSoFar(self._messages), self.tainted_by
         self._messages.append(message)
         calls = message.calls
         self._asked = [call.id for call in calls]
@@ -378,7 +386,8 @@ class Fold:
             if result is None:
                 return
             self._messages.append(Message.tool(result))
-            self.is_tainted = self.is_tainted or result.trust == "untrusted"
+            if result.trust != "trusted":
+                self.tainted_by = joined(self.tainted_by, result.untrusted_sources)
             del self.unanswered[0]
 
     def _reach_limit(self, _entry: Entry, data: dict[str, Any]) -> None:

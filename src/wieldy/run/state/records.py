@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from wieldy.core.approvals import Approval, ApprovalRequest
 from wieldy.core.calls import AnyCall, Effect, ToolResult
+from wieldy.core.influence import Sources
 from wieldy.core.json import JsonObject
 from wieldy.core.limits import StopReason, Usage
 from wieldy.core.messages import Message
@@ -125,7 +126,8 @@ class RunState:
         principal: On whose behalf, if that was said.
         parent: The call that this run belongs to, if another run started it.
         metadata: What the program that started the run wanted to remember.
-        is_tainted: Whether something from an untrusted source was read.
+        tainted_by: The untrusted sources of which something was read.
+        began_tainted_by: Those of them that may have shaped what the run started from.
         resumed: How often somebody went on with it.
         started: Seconds since the epoch.
         ended: Seconds since the epoch; None while it is running.
@@ -153,5 +155,11 @@ class RunState:
     principal: str | None = None
     parent: Parent | None = None
     metadata: JsonObject
-    is_tainted: bool = False
+    tainted_by: Sources = ()
+    began_tainted_by: Sources = ()
     resumed: int = 0
+
+    @property
+    def is_tainted(self) -> bool:
+        """Whether something from an untrusted source was read."""
+        return bool(self.tainted_by)

@@ -21,6 +21,7 @@ from wieldy.run.actions.code.replay import DivergedError, action_of, batches_in,
 from wieldy.sandbox import Outcome
 
 if TYPE_CHECKING:
+    from wieldy.core.influence import Sources
     from wieldy.core.ports import ModelEvent, ModelRequest
     from wieldy.run.actions.code.namespace import Namespace
     from wieldy.run.results import ResultRules
@@ -53,9 +54,9 @@ class CodeModel:
         self._seen: int | None = None  # messages, when the code went on last; None where nobody knows where it is
 
     @property
-    def is_tainted(self) -> bool:
-        """Whether strangers may have shaped the names that it finds."""
-        return self._namespace.is_tainted
+    def tainted_by(self) -> Sources:
+        """The untrusted sources that may have shaped the names that it finds."""
+        return self._namespace.tainted_by
 
     @property
     def name(self) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from wieldy.core.influence import Sources, joined
 from wieldy.run.actions.code.replay import Action, DivergedError, run_again
 from wieldy.sandbox import Outcome
 
@@ -25,7 +26,7 @@ class Namespace:
         prelude: The tools, as text.
 
     Attributes:
-        is_tainted: Whether strangers may have shaped what is in it.
+        tainted_by: The untrusted sources that may have shaped what is in it.
     """
 
     def __init__(self, session: Session, *, prelude: str) -> None:
@@ -33,7 +34,7 @@ class Namespace:
         self._prelude = prelude
         self._earlier: list[Callable[[], Action]] = []
         self._is_current = False
-        self.is_tainted = False
+        self.tainted_by: Sources = ()
 
     async def begin(self, action: Action) -> Calls | Outcome:
         """What the action does after all that is recorded of it.
@@ -52,22 +53,23 @@ class Namespace:
         """In which an action is under way."""
         return self._session
 
-    def add(self, reading: Callable[[], Action], *, is_tainted: bool, is_current: bool) -> None:
+    def add(self, reading: Callable[[], Action], *, tainted_by: Sources, is_current: bool) -> None:
         """An action has left its names.
 
         Args:
             reading: Reads what is recorded of it.
-            is_tainted: Whether it read something from strangers.
+            tainted_by: The untrusted sources that it had read something of.
             is_current: Whether the worker has the names; if not, it is run again when they are needed.
         """
         self._earlier.append(reading)
         self._is_current = is_current
-        self.is_tainted = self.is_tainted or is_tainted
+        self.tainted_by = joined(self.tainted_by, tainted_by)
 
     def forget(self) -> None:
         """The names of all actions are lost; what follows begins with none."""
         self._earlier.clear()
-        self._is_current = self.is_tainted = False
+        self._is_current = False
+        self.tainted_by = ()
 
     async def _restore(self) -> None:
         for place, reading in enumerate(self._earlier):

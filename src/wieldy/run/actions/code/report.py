@@ -15,6 +15,7 @@ from wieldy.tools.present import Presented
 
 if TYPE_CHECKING:
     from wieldy.core.calls import AnyCall, Trust
+    from wieldy.core.influence import Sources
     from wieldy.core.limits import StopReason
     from wieldy.run.actions.code.ended import Ended, File
     from wieldy.run.state import CallState
@@ -34,7 +35,7 @@ def report(
     *,
     limits: SandboxLimits,
     stop_reason: StopReason | None,
-    is_tainted: bool,
+    tainted_by: Sources,
 ) -> Presented:
     """What the model is told.
 
@@ -43,14 +44,16 @@ def report(
         calls: Those that it made.
         limits: Of the sandbox.
         stop_reason: How its run ended.
-        is_tainted: Whether strangers may have shaped what the code knew.
+        tainted_by: The untrusted sources that may have shaped what the code knew.
     """
-    trust: Trust = "untrusted" if is_tainted else "trusted"
+    trust: Trust = "untrusted" if tainted_by else "trusted"
     if ended is None or ended.status != "done":
         lines = [*_failure(ended, limits, stop_reason), *_printed(ended), *calls_made(calls)]
-        return Presented(text="\n".join(lines), trust=trust, is_error=True, parts=_parts(ended))
+        return Presented(text="\n".join(lines), trust=trust, tainted_by=tainted_by, is_error=True, parts=_parts(ended))
     lines = [_value(ended), *_printed(ended), *map(_about, ended.artifacts)]
-    return Presented(text="\n".join(lines), structured=ended.value, trust=trust, parts=_parts(ended))
+    return Presented(
+        text="\n".join(lines), structured=ended.value, trust=trust, tainted_by=tainted_by, parts=_parts(ended)
+    )
 
 
 def _value(ended: Ended) -> str:
