@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Generator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wieldy.sandbox.tracked.bodies import Given
@@ -22,6 +23,7 @@ from wieldy.sandbox.tracked.objects import (
     ListObject,
     Method,
     Module,
+    Tool,
     TupleObject,
     Value,
     raised,
@@ -56,16 +58,23 @@ def attribute(machine: Machine, value: Value, name: str, frame: Frame) -> Value:
     if has_method(data, name) or (name == "sort" and isinstance(data, ListObject)):
         machine.control.has_methods = machine.control.has_methods or is_changing(data, name)
         return Value(Method(value, name), shallow(value))
-    if isinstance(data, ExceptionObject):
-        if name == "args":
-            return Value(TupleObject(data.arguments), value.label)
-        if name == "kind" and data.failure is not None:
-            return with_label(data.failure, value.label)
-        if name == "message":
-            return Value(text_of(data, machine.meter), deep(value, machine.meter))
+    if isinstance(data, ExceptionObject) and (found := _of_exception(machine, value, data, name)) is not None:
+        return found
+    if isinstance(data, Tool) and name == "sync":
+        return Value(replace(data, is_sync=True), value.label)
     if isinstance(data, CoroutineObject):
         raise raised("TypeError", f"the call in line {data.line} was not awaited: write `await` before it")
     raise raised("AttributeError", f"a {type_name(data)} has no {name!r}", shallow(value))
+
+
+def _of_exception(machine: Machine, value: Value, data: ExceptionObject, name: str) -> Value | None:
+    if name == "args":
+        return Value(TupleObject(data.arguments), value.label)
+    if name == "kind" and data.failure is not None:
+        return with_label(data.failure, value.label)
+    if name == "message":
+        return Value(text_of(data, machine.meter), deep(value, machine.meter))
+    return None
 
 
 def of_module(module: str, name: str) -> Value:

@@ -102,7 +102,7 @@ class Task:
 
 
 class Control:
-    """The labels of one run of code that are about its ways."""
+    """The labels that are about the ways of code."""
 
     def __init__(self, meter: Meter) -> None:
         self.meter = meter
@@ -113,6 +113,12 @@ class Control:
         """All functions that the code defined: one for each definition and scope."""
         self.has_methods = False
         """Whether the code took a method that changes something, without calling it."""
+
+    def begin(self, meter: Meter) -> None:
+        """Other code begins, with what is known of who had a part in what it finds."""
+        self.meter = meter
+        self.tasks.clear()
+        self.printed = CLEAN
 
     def diverge(self, frame: Frame, node: ast.AST, label: Label) -> None:
         """Data of that label has a say in what the node does next."""

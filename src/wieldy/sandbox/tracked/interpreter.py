@@ -48,6 +48,7 @@ class Tracked:
         tools: Mapping[str, Sequence[str]],
         variables: Mapping[str, Labelled] | None = None,
         limits: TrackedLimits = _DEFAULTS,
+        after: Tracked | None = None,
     ) -> None:
         """Reads the code.
 
@@ -56,12 +57,19 @@ class Tracked:
             tools: The names of the functions that are tools, each with the parameters that may be given by position.
             variables: What names stand for at the start.
             limits: How much the code may do.
+            after: Code that has ended with `Done` or `Failed` for another reason than a limit: this one finds the names
+                that it has left, and the same tools. That one cannot be used any more.
         """
         tree = read_code(code, nesting=limits.nesting, size=limits.code)
-        known = {name: Tool(name, tuple(parameters)) for name, parameters in tools.items()}
         self._limits = limits
-        self._machine = Machine(tree, known, limits)
-        self._names: list[str] = []
+        if after is None:
+            known = {name: Tool(name, tuple(parameters)) for name, parameters in tools.items()}
+            self._machine = Machine(tree, known, limits)
+            self._names: list[str] = []
+        else:
+            after._give_up()
+            self._machine, self._names = after._machine, after._names
+            self._machine.take(tree, limits)
         self._count = 0
         given = variables or {}
         for item in given.values():
@@ -75,6 +83,11 @@ class Tracked:
     def steps(self) -> int:
         """How many steps the code has taken, in the unit of its limit."""
         return self._machine.meter.steps
+
+    def _give_up(self) -> None:
+        if self._state != "ended":
+            raise RuntimeError("expected code that has ended, and not by a limit, and that no other has followed")
+        self._state = "over"
 
     def start(self) -> Step:
         """Runs the code up to its first calls, or to its end."""
@@ -112,7 +125,7 @@ class Tracked:
         return Value(ExceptionObject("ToolError", (message,), Value(answer.kind, label)), label)
 
     def _go(self, prepare: Callable[[], None]) -> Step:
-        self._state = "ended"
+        self._state = "over"
         try:
             prepare()
             value = self._scheduler.go()
@@ -121,8 +134,10 @@ class Tracked:
                 self._state = "waiting"
             else:
                 step = self._done(value)
+                self._state = "ended"
         except Raised as error:
             step = self._failed(error)
+            self._state = "ended"
         except LimitReachedError as error:
             step = self._ended("Limit", str(error), 0, self._machine.control.survived)
         except (RecursionError, MemoryError):

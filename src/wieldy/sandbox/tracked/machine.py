@@ -1,4 +1,4 @@
-"""One run of code: what its parts share."""
+"""Code at work, and what codes that run one after the other share: their names, and the account of who had a part."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from wieldy.sandbox.tracked.objects import (
     ExceptionType,
     FunctionObject,
     Label,
+    Module,
     Raised,
     Tool,
     Value,
@@ -46,21 +47,33 @@ class Machine:
     """
 
     def __init__(self, tree: ast.Module, tools: Mapping[str, Tool], limits: TrackedLimits) -> None:
-        self.tree = tree
         self.tools = tools
         self.meter = Meter(limits)
         self.control = Control(self.meter)
-        self.is_async = any(isinstance(node, ast.Await) or _is_asyncio(node) for node in ast.walk(tree))
-        self.analysis = Analysis(tree)
-        names, _ = local_names(tree)
-        self.env = Env(None, names | self.analysis.effects(tree).declared)
+        self.env = Env(None, frozenset())
         self.prelude = _prelude()
         self._ours = {name: Value(Builtin(name)) for name in (*FUNCTIONS, *SPECIAL)} | self.prelude
         self._ours |= {name: Value(ExceptionType(name)) for name in PARENTS}
-        self._builtins = self._ours | {name: Value(tool) for name, tool in tools.items()}
+        there = {name: Value(Module(name)) for name in ("asyncio", "json")}
+        self._builtins = self._ours | there | {name: Value(tool) for name, tool in tools.items()}
         self._codes: dict[ast.AST, FunctionCode] = {}
+        self.take(tree, limits)
+
+    def take(self, tree: ast.Module, limits: TrackedLimits) -> None:
+        """The code is the one that runs next, with limits of its own; it finds what earlier code has left."""
+        self.tree = tree
+        self.meter = Meter(limits)
+        self.control.begin(self.meter)
+        self.is_async = any(isinstance(node, ast.Await) or _is_asyncio(node) for node in ast.walk(tree))
+        self.analysis = Analysis(tree)
+        names, _ = local_names(tree)
+        self.env.names |= names | self.analysis.effects(tree).declared
         self._written: list[str] = []
         self._size = 0
+
+    def has_builtin(self, name: str) -> bool:
+        """Whether the name stands for something without being given a value."""
+        return name in self._builtins
 
     @property
     def stdout(self) -> str:
@@ -170,6 +183,8 @@ class Machine:
 def _is_asyncio(node: ast.AST) -> bool:
     if isinstance(node, ast.ImportFrom):
         return node.module == "asyncio"
+    if isinstance(node, ast.Name):
+        return node.id == "asyncio"
     return isinstance(node, ast.Import) and any(alias.name == "asyncio" for alias in node.names)
 
 

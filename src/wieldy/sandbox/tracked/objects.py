@@ -138,10 +138,15 @@ class MatchObject:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool by its name, and the names of its parameters as far as they may be given by position."""
+    """A tool by its name, and the names of its parameters as far as they may be given by position.
+
+    Attributes:
+        is_sync: It is called where others are awaited: `tool.sync`.
+    """
 
     name: str
     parameters: tuple[str, ...]
+    is_sync: bool = False
 
 
 @dataclass(frozen=True, slots=True)
