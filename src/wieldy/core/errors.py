@@ -30,11 +30,13 @@ WieldyError
     ├── ToolSignatureError     a function cannot become a tool as it is written
     ├── ApprovalError          there is no such call to decide on, or not any more
     ├── SandboxTierError       code cannot be isolated on this machine as asked
+    ├── SkillError             code cannot become a skill, a skill's check does not hold, or there is no such skill
     ├── GrammarError           a constraint cannot be compiled, or its engine is not installed
     │   └── BudgetError        the shortest text that the constraint allows is longer than the budget
     └── HistoryError           a list of messages that no strict provider would take
 
 ForcedOutputWarning            a warning: the token budget decided values of an answer
+SkillNotOfferedWarning         a warning: a saved skill is not offered to a model, with the reason
 """
 
 from __future__ import annotations
@@ -259,6 +261,10 @@ class SandboxTierError(UsageError):
         self.reasons = reasons
 
 
+class SkillError(UsageError):
+    """Code cannot become a skill as it is, a skill's check does not hold, or there is no such skill."""
+
+
 class GrammarError(UsageError):
     """A decoding constraint cannot be compiled, or its engine is not installed."""
 
@@ -279,6 +285,10 @@ class BudgetError(GrammarError):
 
 class ForcedOutputWarning(UserWarning):
     """Parts of an answer were decided by the token budget, not by the model; the text has their JSON pointers."""
+
+
+class SkillNotOfferedWarning(UserWarning):
+    """A saved skill is not offered to a model: a tool that it calls is not there, or is defined otherwise."""
 
 
 class HistoryError(UsageError):

@@ -3,5 +3,6 @@
 Read in this order. `names`, `types` and `stubs` say what code may call, `checking` what is wrong with it before it
 runs. `model` is code behind the model port, over `lockstep` (code and host take turns) and `prelude`. `replay` and
 `namespace` run code again with what is recorded. `values` is what code gets, `ended` how it ended, `report` what the
-model that wrote it is told. Deliberately not here: isolation (`wieldy.sandbox`), the tool `python` (`agent.code`).
+model that wrote it is told. `skills` keeps code that has succeeded. Deliberately not here: isolation
+(`wieldy.sandbox`), the tool `python` (`agent.code`).
 """

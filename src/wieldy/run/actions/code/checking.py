@@ -102,6 +102,18 @@ def names_left(code: str) -> frozenset[str]:
     return frozenset({*_bound(table), *([ANY_NAME] if _binds_unseen(tree) else [])})
 
 
+def names_missing(code: str) -> frozenset[str]:
+    """The names that the code takes from elsewhere: from earlier actions, or from the tools.
+
+    Raises:
+        SyntaxError: It is no Python.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = symtable.symtable(code, "<code>", "exec")
+    return frozenset(_free(table) - _bound(table) - _ALWAYS_KNOWN)
+
+
 def _syntax(error: SyntaxError) -> str:
     shown = (error.text or "").strip()
     return f"{error.msg}: `{shown[:200]}`" if shown else error.msg
