@@ -230,3 +230,27 @@ def test_a_call_after_what_could_have_failed_says_what_it_survived() -> None:
 def test_what_is_printed_says_whose_it_is() -> None:
     _, end = run("p = web('q')\nif p['n'] > 100:\n    print('x')", answer=answer)
     assert end.stdout_sources == WEB
+
+
+@pytest.mark.parametrize(
+    ("body", "parts"),
+    [
+        ("p['title']", {("body",): WEB}),
+        ("'x'", {}),
+        ("{'text': p['title'], 'to': 'bob'}", {("body", "text"): WEB}),
+        ("['a', p['title'], ('b', p['n'])]", {("body", "1"): WEB, ("body", "2", "1"): WEB}),
+        ("p", {("body",): WEB}),
+        ("{'all': [line for line in p['lines']]}", {("body", "all"): WEB}),
+        ("{p['title']: 1}", {("body",): WEB}),
+        ("[p['title']] * 200", {("body",): WEB}),
+    ],
+)
+def test_the_parts_of_an_argument_are_told_apart(body: str, parts: dict[tuple[str, ...], frozenset[str]]) -> None:
+    assert last_send(f"p = web('q')\nsend('bob', {body})").parts == parts
+
+
+@pytest.mark.parametrize("code", (IN_ARGUMENTS | BENIGN).values())
+def test_the_parts_of_an_argument_are_together_what_it_is(code: str) -> None:
+    call = last_send(code)
+    for name, sources in call.sources.items():
+        assert frozenset[str]().union(*(part for path, part in call.parts.items() if path[0] == name)) == sources

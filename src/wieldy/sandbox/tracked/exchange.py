@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Final, TypeAlias, cast
 
 from wieldy.sandbox.tracked.comparisons import unawaited
 from wieldy.sandbox.tracked.limits import LimitReachedError, Meter
@@ -23,6 +24,11 @@ from wieldy.sandbox.tracked.objects import (
     shallow,
     type_name,
 )
+
+Path: TypeAlias = tuple[str, ...]
+"""The name of a parameter, and where a value lies in the argument: names of members, numbers of items."""
+
+_MOST_PARTS: Final = 100
 
 
 def check_json(data: object, depth: int) -> None:
@@ -106,6 +112,32 @@ def leave(value: Value, meter: Meter, depth: int = 0) -> tuple[object, Label]:
     if isinstance(data, CoroutineObject):
         raise raised("TypeError", f"{unawaited(data)} was not awaited: write `await` before it", value.label)
     raise raised("TypeError", f"a {type_name(data)} is no JSON", value.label)
+
+
+def parts_of(value: Value, label: Label, path: Path) -> dict[Path, Label]:
+    """By the path of each part of a value that is JSON: who had a part in it and not in all that it lies in.
+
+    Args:
+        value: The value.
+        label: All that had a part in it; where there are too many parts to tell them apart, each had one in the whole.
+        path: That of the value.
+    """
+    found = dict(islice(_parts(value, path, CLEAN), _MOST_PARTS + 1)) if label else {}
+    return found if len(found) <= _MOST_PARTS else {path: label}
+
+
+def _parts(value: Value, path: Path, above: Label) -> Iterator[tuple[Path, Label]]:
+    label = shallow(value)
+    if label & ~above:
+        yield path, label
+    data = value.data
+    members: Iterable[tuple[object, Value]] = ()
+    if isinstance(data, DictObject):
+        members = data.entries.values()
+    elif isinstance(data, ListObject | TupleObject):
+        members = enumerate(data.items)
+    for name, item in members:
+        yield from _parts(item, (*path, str(name)), above | label)
 
 
 def _leave_items(value: Value, meter: Meter, depth: int) -> tuple[object, Label]:

@@ -158,6 +158,7 @@ class Tracked:
                     name=request.name,
                     arguments=request.arguments,
                     sources={name: self._sources(label) for name, label in request.labels.items()},
+                    parts={path: self._sources(label) for path, label in request.parts.items()},
                     decided_by=self._sources(request.decided_by),
                     survived=survived,
                     line=request.line,

@@ -26,6 +26,8 @@ class TrackedCall:
         seq: Its number among the calls of the code, from 0.
         arguments: By the names of the parameters.
         sources: For each argument, whose data had a part in its value.
+        parts: The same by the path of each part of an argument: whose data had a part in it and not in all that it lies
+            in.
         decided_by: Whose data had a part in whether, how often and in which order the call is made.
         survived: Whose data could have made the code fail, or go on for ever, before the call was reached.
         line: Where it stands in the code.
@@ -35,6 +37,7 @@ class TrackedCall:
     name: str
     arguments: Mapping[str, object]
     sources: Mapping[str, Sources]
+    parts: Mapping[tuple[str, ...], Sources]
     decided_by: Sources
     survived: Sources
     line: int

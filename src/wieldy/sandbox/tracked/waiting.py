@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from wieldy.sandbox.tracked.bodies import Given, run_function
 from wieldy.sandbox.tracked.containers import new_list, with_label
 from wieldy.sandbox.tracked.control import Frame
-from wieldy.sandbox.tracked.exchange import leave
+from wieldy.sandbox.tracked.exchange import Path, leave, parts_of
 from wieldy.sandbox.tracked.iteration import Steps
 from wieldy.sandbox.tracked.objects import (
     CoroutineObject,
@@ -36,6 +36,7 @@ class ToolRequest:
     name: str
     arguments: dict[str, object]
     labels: dict[str, Label]
+    parts: dict[Path, Label]
     involved: Label
     line: int
 
@@ -65,13 +66,15 @@ def call_tool(machine: Machine, frame: Frame, tool: Tool, given: Given) -> Steps
         values[name] = value
     arguments: dict[str, object] = {}
     labels: dict[str, Label] = {}
+    parts: dict[Path, Label] = {}
     involved = frame.control
     for value in values.values():
         involved |= deep(value, machine.meter)
     machine.control.may_fail(frame, involved)
     for name, value in values.items():
         arguments[name], labels[name] = leave(value, machine.meter)
-    answer = yield ToolRequest(frame, tool.name, arguments, labels, involved, machine.line_of(frame))
+        parts |= parts_of(value, labels[name], (name,))
+    answer = yield ToolRequest(frame, tool.name, arguments, labels, parts, involved, machine.line_of(frame))
     machine.control.may_fail(frame, answer.label)
     if isinstance(answer.data, ExceptionObject):
         raise Raised(answer)
