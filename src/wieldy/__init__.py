@@ -123,6 +123,7 @@ if TYPE_CHECKING:
     )
     from wieldy.run.prices import PRICES, Price, Prices
     from wieldy.run.results import ResultRules
+    from wieldy.run.searching import ToolSearch
     from wieldy.run.state import CallState, RunState, fold
     from wieldy.tools import Presented, Sourced, Tool, Toolset, tool
 
@@ -232,6 +233,7 @@ __all__ = [
     "ToolDeniedError",
     "ToolError",
     "ToolResult",
+    "ToolSearch",
     "ToolSignatureError",
     "ToolTimeoutError",
     "Toolset",
@@ -287,6 +289,7 @@ _LOADED_ON_USE = {
     ),
     "wieldy.run.prices": ("PRICES", "Price", "Prices"),
     "wieldy.run.results": ("ResultRules",),
+    "wieldy.run.searching": ("ToolSearch",),
     "wieldy.run.state": ("CallState", "RunState", "fold"),
     "wieldy.tools": ("Presented", "Sourced", "Tool", "Toolset", "tool"),
 }

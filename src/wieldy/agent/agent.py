@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from wieldy.core.ports import Journal, Model
     from wieldy.core.principals import Principal
     from wieldy.run.outputs import OutputSpec
+    from wieldy.run.searching import ToolSearch
 
 Prompt: TypeAlias = str | Iterable[Message | Mapping[str, Any]]
 """What a run starts from: the user's words, or a conversation as `Message`s or OpenAI-style dictionaries."""
@@ -90,6 +91,7 @@ class Agent:
         output: What the answer must be, and `result.output` then is: a Pydantic model, a dataclass, a TypedDict or
             another type that JSON can carry; a JSON Schema; a list of options, an `Enum` or a `Literal`; a compiled
             regular expression. None for any text.
+        search: When the model has to search for its tools instead of being shown all of them; None for never.
         forced_calls: Whether calls are run whose arguments the limit on output tokens decided, not the model.
         strategy: How the model is led: `guided` asks a local model one small question after the other, `native` lets
             the model say everything itself. Without one: `guided` where the model can be, else `native`.
@@ -118,6 +120,7 @@ class Agent:
         code: CodeRules | None = None,
         finish: bool = False,
         output: OutputSpec = None,
+        search: ToolSearch | None = None,
         forced_calls: ForcedCalls = "refuse",
         strategy: Strategy | None = None,
         metadata: JsonObject | None = None,
@@ -141,6 +144,7 @@ class Agent:
         check_prices(self._prices)
         self._finish = finish
         self._wanted = wanted(output)
+        self._search = search
         self._runs_forced = runs_forced(forced_calls)
         self._metadata = metadata
         self._code = code_rules(code, actions)
@@ -320,6 +324,7 @@ class Agent:
             prices=self._prices,
             finish=self._finish,
             output=self._wanted,
+            search=self._search,
             runs_forced=self._runs_forced,
             metadata=self._metadata,
         )

@@ -133,9 +133,7 @@ class Index:
         words, covered = self._lexical.scores(query, among)
         scores = _MEANING * _standard(cosines, among) + (1 - _MEANING) * _standard(words, among)
         named = [row for row in self._named(query) if among is None or among[row]]
-        best = _largest(scores, limit + len(named), among)
-        if cosines[best[0]] + covered[best[0]] < FITS:
-            best = []
+        best = [row for row in _largest(scores, limit + len(named), among) if cosines[row] + covered[row] >= FITS]
         rows = [*named, *(row for row in best if row not in named)][:limit]
         entries = [(row, entry) for row in rows if (entry := self._entries[row]) is not None]
         return [

@@ -45,6 +45,7 @@ from wieldy.run.late import LateCalls
 from wieldy.run.next_step import AskModel, Correct, DealWithCalls, End, ReachLimit, next_step, when_too_little
 from wieldy.run.offer import Offer
 from wieldy.run.pipeline import Pipeline
+from wieldy.run.policy import permitted
 from wieldy.run.prices import cost_of
 from wieldy.run.recording import Emit, Recording
 from wieldy.run.records import definition_to_json, limits_to_json, message_to_json, output_to_json
@@ -155,7 +156,14 @@ class _Run:
             as_data=request.is_code,
         )
         finish = Finish(request.output) if request.finish else None
-        self._offer = Offer(request.toolset.tools, self._known, finish=finish, page_bytes=request.results.limit_bytes)
+        self._offer = Offer(
+            request.toolset.tools,
+            self._known,
+            finish=finish,
+            page_bytes=request.results.limit_bytes,
+            search=request.search,
+            allowed=lambda tool: permitted(tool, request.principal) is None,
+        )
         self._late = LateCalls(recording)
         self._dealing = Dealing(
             recording=recording,

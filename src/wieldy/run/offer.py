@@ -5,15 +5,17 @@ Deliberately not here: whether a call of one of them may run (`pipeline`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from wieldy.core.errors import UsageError
 from wieldy.run.results import Whole, read_result_tool
+from wieldy.run.searching import Searching, must_search
 
 if TYPE_CHECKING:
     from wieldy.core.calls import ToolDefinition
     from wieldy.run.control import Finish
+    from wieldy.run.searching import ToolSearch
     from wieldy.run.state import Fold
     from wieldy.tools import Tool
 
@@ -26,17 +28,33 @@ class Offer:
         known: What is known of the run.
         finish: The call by which the model may end the run; None if it may not.
         page_bytes: How much of a result one page holds, in UTF-8 bytes.
+        search: When tools have to be searched for; None for never.
+        allowed: Which tools may be found.
 
     Attributes:
         tools: By name; those that have code.
         definitions: What the model is shown.
 
     Raises:
-        UsageError: A tool has the name of the call that ends the run.
+        UsageError: A tool has the name of the call that ends the run; or tools cannot be searched for.
     """
 
-    def __init__(self, tools: Iterable[Tool], known: Fold, *, finish: Finish | None, page_bytes: int) -> None:
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        known: Fold,
+        *,
+        finish: Finish | None,
+        page_bytes: int,
+        search: ToolSearch | None = None,
+        allowed: Callable[[Tool], bool] = lambda _: True,
+    ) -> None:
         self.tools = {tool.name: tool for tool in tools}
+        self._searching = None
+        if search is not None and must_search(search, self.tools.values()):
+            self._searching = Searching(search, self.tools, allowed)
+            shown = (*self._searching.shown, *self._searching.found(known.calls.values()))
+            self.tools = {tool.name: tool for tool in shown}
         if finish is not None and (name := finish.definition.name) in self.tools:
             raise UsageError(f"Expected no tool named {name!r}: the run is to be ended by that call. Rename it.")
         self._known = known
@@ -46,13 +64,17 @@ class Offer:
         self.definitions = self._all()
 
     def update(self) -> None:
-        """Once a result was capped, its rest can be read."""
-        if self._reads_on or not self._known.has_capped_results:
-            return
-        self._reads_on = True
-        reader = read_result_tool(self._whole_of, handles=self._handles, limit_bytes=self._page_bytes)
-        self.tools.setdefault(reader.name, reader)  # a tool of that name is the program's own
-        self.definitions = self._all()
+        """Tools that were searched for can be called; once a result was capped, its rest can be read."""
+        before = len(self.tools)
+        if self._searching is not None:
+            for tool in self._searching.found(self._known.turn()):
+                self.tools.setdefault(tool.name, tool)
+        if not self._reads_on and self._known.has_capped_results:
+            self._reads_on = True
+            reader = read_result_tool(self._whole_of, handles=self._handles, limit_bytes=self._page_bytes)
+            self.tools.setdefault(reader.name, reader)  # a tool of that name is the program's own
+        if len(self.tools) > before:
+            self.definitions = self._all()
 
     def _whole_of(self, handle: str) -> Whole | None:
         call = self._known.calls.get(handle)

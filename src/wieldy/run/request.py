@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from wieldy.core.ports import Journal, Model
     from wieldy.core.principals import Principal
     from wieldy.run.outputs import OutputReader
+    from wieldy.run.searching import ToolSearch
     from wieldy.run.state import Parent
     from wieldy.tools import Toolset
 
@@ -46,6 +47,7 @@ class RunRequest:
         masked: Secrets of the runs around this one: for no tool to take, and masked as well.
         finish: Whether the model may end the run by calling `finish`.
         output: What the answer must be; None for any text.
+        search: When the model has to search for its tools; None to show them all.
         runs_forced: Whether calls are run whose arguments the token budget decided.
         around: What is left of the limits of the run around this one, at any moment; None if there is none.
         charge: Told what the run uses as it goes, runs within it included.
@@ -72,6 +74,7 @@ class RunRequest:
     prices: Prices = field(default_factory=lambda: PRICES)
     finish: bool = False
     output: OutputReader | None = None
+    search: ToolSearch | None = None
     runs_forced: bool = False
     is_code: bool = False
     parent: Parent | None = None
