@@ -56,6 +56,8 @@ from wieldy.core.errors import (
     RunError,
     SandboxError,
     SandboxTierError,
+    SkillError,
+    SkillNotOfferedWarning,
     ToolCrashedError,
     ToolDeniedError,
     ToolError,
@@ -105,6 +107,7 @@ if TYPE_CHECKING:
         extract,
         extract_async,
     )
+    from wieldy.agent.skills import RecordedCall, Skills
     from wieldy.run.journal import MemoryJournal, PostgresJournal, SqliteJournal, open_journal, verify
     from wieldy.run.policy import (
         Allow,
@@ -203,6 +206,7 @@ __all__ = [
     "ReasoningDelta",
     "ReasoningPart",
     "Record",
+    "RecordedCall",
     "Repaired",
     "RequestRefusedError",
     "ResultRules",
@@ -218,6 +222,9 @@ __all__ = [
     "RunState",
     "SandboxError",
     "SandboxTierError",
+    "SkillError",
+    "SkillNotOfferedWarning",
+    "Skills",
     "Sourced",
     "SqliteJournal",
     "StopReason",
@@ -271,6 +278,7 @@ _LOADED_ON_USE = {
         "extract",
         "extract_async",
     ),
+    "wieldy.agent.skills": ("RecordedCall", "Skills"),
     "wieldy.run.journal": ("MemoryJournal", "PostgresJournal", "SqliteJournal", "open_journal", "verify"),
     "wieldy.run.policy": (
         "Allow",

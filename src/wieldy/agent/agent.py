@@ -19,11 +19,13 @@ from wieldy.agent.parts import (
     ForcedCalls,
     Strategy,
     acting,
+    acting_with,
     code_rules,
     journal_of,
     led,
     resolved,
     runs_forced,
+    skills_of,
     wanted,
 )
 from wieldy.agent.waiting import wait_for
@@ -51,6 +53,7 @@ from wieldy.tools.present import Sourced
 
 if TYPE_CHECKING:
     from wieldy.agent.code_rules import CodeRules
+    from wieldy.agent.skills import Skills
     from wieldy.core.approvals import Approval, ApprovalRequest
     from wieldy.core.events import RunEvent, RunResult
     from wieldy.core.json import JsonObject
@@ -87,6 +90,7 @@ class Agent:
         actions: How the model acts: `calls` by its own tool calls, `react` and `json` in text that any chat model can
             write, `code` in Python that calls the tools as functions, in an isolated sandbox.
         code: Where that code runs, and how far it may go.
+        skills: Code that has succeeded before, offered as tools beside the others: `Skills`, or their folder.
         finish: Whether the model may also end a run by a call of `finish`.
         output: What the answer must be, and `result.output` then is: a Pydantic model, a dataclass, a TypedDict or
             another type that JSON can carry; a JSON Schema; a list of options, an `Enum` or a `Literal`; a compiled
@@ -118,6 +122,7 @@ class Agent:
         prices: Prices | None = None,
         actions: Actions = "calls",
         code: CodeRules | None = None,
+        skills: Skills | Path | str | None = None,
         finish: bool = False,
         output: OutputSpec = None,
         search: ToolSearch | None = None,
@@ -148,6 +153,7 @@ class Agent:
         self._runs_forced = runs_forced(forced_calls)
         self._metadata = metadata
         self._code = code_rules(code, actions)
+        self._skills = skills_of(skills)
 
     async def run(self, prompt: Prompt) -> RunResult:
         """The model's answer, after as many calls as it took.
@@ -304,7 +310,7 @@ class Agent:
         run_id: str | None = None,
     ) -> RunRequest:
         # Connections that a model or a toolset keeps are opened once for the whole run.
-        request = self._request() if self._code is None else self._code.acting(self._request())
+        request = acting_with(self._request(), code=self._code, skills=self._skills)
         for resource in (self._connected, request.toolset):
             if isinstance(resource, AbstractAsyncContextManager):
                 await opened.enter_async_context(resource)

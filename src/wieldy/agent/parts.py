@@ -5,6 +5,8 @@ Deliberately not here: putting them together (`agent`).
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -12,10 +14,14 @@ from wieldy.core.errors import UsageError
 from wieldy.run.guided import Guided, GuidedModel
 from wieldy.run.journal import MemoryJournal, open_journal
 from wieldy.run.outputs import OutputReader, OutputSpec, reader_of
+from wieldy.tools import Toolset
 
 if TYPE_CHECKING:
     from wieldy.agent.code_rules import CodeRules
+    from wieldy.agent.skills import Skills
     from wieldy.core.ports import Journal, Model
+    from wieldy.run.request import RunRequest
+    from wieldy.tools import Tool
 
 Strategy: TypeAlias = Literal["guided", "native"]
 Actions: TypeAlias = Literal["calls", "react", "json", "code"]
@@ -84,6 +90,41 @@ def code_rules(rules: CodeRules | None, actions: Actions) -> CodeRules | None:
     from wieldy.agent.code_rules import CodeRules  # noqa: PLC0415
 
     return CodeRules() if rules is None else rules
+
+
+def skills_of(skills: Skills | Path | str | None) -> Skills | None:
+    """The skills that are meant.
+
+    Raises:
+        UsageError: There are none of that name, or no sandbox for this system.
+    """
+    if skills is None:
+        return None
+    # Imported here because it brings the sandbox, parts of which not every system has.
+    try:
+        from wieldy.agent.skills import Skills  # noqa: PLC0415
+    except ImportError as error:
+        raise UsageError(f"Code cannot be isolated on {sys.platform}: {error}.") from error
+    if not isinstance(skills, Skills | Path | str):  # pyright: ignore[reportUnnecessaryIsInstance] - a likely mistake
+        raise UsageError(f"Expected `skills` to be Skills or their folder, found {skills!r}.")
+    return skills if isinstance(skills, Skills) else Skills(skills)
+
+
+def acting_with(request: RunRequest, *, code: CodeRules | None, skills: Skills | None) -> RunRequest:
+    """The request of a run that is offered skills and acts by code, each if it is to, made of that of a plain one.
+
+    Raises:
+        UsageError: There is no sandbox for this system.
+    """
+    saving: Tool | None = None
+    if skills is not None:
+        from wieldy.agent.skill_tools import offering  # noqa: PLC0415 - as above
+
+        request, saving = offering(request, skills)
+    if code is not None:
+        request = code.acting(request)
+    # Beside the code, not within it: a model saves what its code has done.
+    return request if saving is None else replace(request, toolset=Toolset([request.toolset, saving]))
 
 
 def led(model: Model, strategy: Strategy | None, actions: Actions) -> Model:

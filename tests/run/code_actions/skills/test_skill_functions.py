@@ -56,7 +56,14 @@ POINT = 'class Point(TypedDict):\n    """A place."""\n\n    x: int\n    y: NotRe
 
 
 def schema_of(annotation: Any) -> Any:
-    return TypeAdapter(annotation).json_schema()
+    return unordered(TypeAdapter(annotation).json_schema())
+
+
+def unordered(schema: Any) -> Any:
+    """Choices in one order: Python keeps unions that it has seen, and gives them again for those of another order."""
+    if isinstance(schema, dict):
+        return {key: unordered(part) for key, part in schema.items()}
+    return sorted(map(unordered, schema), key=repr) if isinstance(schema, list) else schema
 
 
 @given(ANNOTATIONS)

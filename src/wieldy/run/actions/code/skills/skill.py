@@ -19,7 +19,11 @@ from wieldy.run.records import definition_to_json
 MAX_FILE_BYTES: Final = 2_000_000
 """Of one skill, its example included; an example with larger results shows no more than a smaller one."""
 
+SAVE_SKILL: Final = "save_skill"
+"""The tool by which a model saves a skill."""
+
 _FORMAT: Final = 1
+_TAKEN: Final = frozenset({SAVE_SKILL, "python", "finish", "read_result"})
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 
@@ -135,9 +139,10 @@ def check_skill_name(name: str) -> str:
     Raises:
         SkillError: It is not.
     """
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or name in _TAKEN:
         raise SkillError(
-            f"Expected a skill's name to be 1 to 60 of a-z, 0-9 and '_' with a letter first, found {name[:80]!r}."
+            f"Expected a skill's name to be 1 to 60 of a-z, 0-9 and '_' with a letter first, and none of "
+            f"{', '.join(sorted(_TAKEN))}; found {name[:80]!r}."
         )
     return name
 
