@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 
-def installing(extra: Literal["local", "constrain", "transformers", "postgres", "search"], *, options: str = "") -> str:
+def installing(
+    extra: Literal["local", "constrain", "transformers", "postgres", "search", "mcp"], *, options: str = ""
+) -> str:
     """The commands that install an extra: into any environment, or in a clone of the repository."""
     ending = f" {options}" if options else ""
     return f"pip install 'wieldy[{extra}]'{ending}, or in a clone: pip install -e '.[{extra}]'{ending}"
