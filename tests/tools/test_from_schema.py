@@ -34,7 +34,7 @@ async def echo(arguments: JsonObject, context: Context) -> dict[str, Any]:
 
 def echo_tool(schema: JsonObject, *, name: str = "pack") -> Tool:
     definition = ToolDefinition(name=name, description="Packs something.", input_schema=schema)
-    return tool_from_schema(definition, echo, origin=f"tests:echo#{name}", effect="read")
+    return tool_from_schema(definition, echo, origin=f"tests:echo#{name}", effect="read", effect_declared=True)
 
 
 def test_the_code_gets_the_arguments_in_the_words_of_the_schema() -> None:
