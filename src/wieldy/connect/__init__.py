@@ -1,5 +1,69 @@
-"""Connections to what lies outside: models behind servers, and the embedded one.
+"""Connections to what lies outside: models behind servers, the embedded one, and services.
 
 Wire spellings are translated here, in both directions, so that the rooms below speak one vocabulary.
 Importing this package imports no client library. Below: `core` and `testing`; above: `agent` and `apps`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from wieldy.connect.rest.security import Secret
+    from wieldy.connect.rest.service import DocumentSource
+    from wieldy.connect.rest.toolset import OpenApiToolset
+    from wieldy.core.calls import Effect, Trust
+
+__all__ = ["openapi"]
+
+
+def openapi(  # noqa: PLR0913 - one parameter for each thing that can be said of a service
+    document: DocumentSource,
+    *,
+    credentials: Mapping[str, Secret] | None = None,
+    server: str | None = None,
+    variables: Mapping[str, str] | None = None,
+    only: Collection[str] | None = None,
+    effects: Mapping[str, Effect] | None = None,
+    trust: Trust = "untrusted",
+    timeout_s: float = 60.0,
+    schema_characters: int = 6000,
+    response_bytes: int = 32 * 2**20,
+    output_schemas: bool = False,
+) -> OpenApiToolset:
+    """The operations of a service that an OpenAPI document (2.0, 3.0 or 3.1) describes, as tools.
+
+    Args:
+        document: A path, a URL or a dictionary. A set from a URL knows its tools once it is opened.
+        credentials: By the names of the document's security schemes: a key, a token or `user:password`; or a dictionary
+            with `username` and `password`, or with `client_id`, `client_secret` and perhaps `scope` and `token_url`.
+        server: The address to use instead of the document's.
+        variables: Values for places in the document's addresses.
+        only: Patterns of names of operations, such as `["list_*"]`; all of them if left out.
+        effects: What calls do to the world, by patterns of names, where HTTP says too little: `{"search_*": "read"}`.
+        trust: Whether strangers may have shaped what the service returns.
+        timeout_s: How long one request may take, in seconds.
+        schema_characters: How much the schema of one tool may say beyond the names and types of its arguments.
+        response_bytes: How much of an answer is read.
+        output_schemas: Whether tools say what they return, as typed code needs it.
+
+    Raises:
+        UsageError: The document cannot be read, or one of the others does not fit it.
+    """
+    from wieldy.connect.rest.toolset import OpenApiToolset  # noqa: PLC0415 - it brings an HTTP client along
+
+    return OpenApiToolset(
+        document,
+        credentials=credentials,
+        server=server,
+        variables=variables,
+        only=only,
+        effects=effects,
+        trust=trust,
+        timeout_s=timeout_s,
+        schema_characters=schema_characters,
+        response_bytes=response_bytes,
+        output_schemas=output_schemas,
+    )

@@ -1,0 +1,205 @@
+"""Sends requests to a service and reads its answers. The only place here that waits for the network, besides `tokens`.
+
+Law: secrets go to the servers that the document names and to no other: a redirect to another host takes none along, and
+is followed only where nothing but reading was asked for. Nothing that the service sets, such as a cookie, is kept
+between requests. Deliberately not here: trying again (the runtime does, by what the errors say).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Final
+from urllib.parse import urljoin, urlsplit
+
+import anyio
+import httpx2
+from anyio.lowlevel import EventLoopToken, current_token
+
+from wieldy.connect.rest.requests import Request
+from wieldy.connect.rest.responses import Response
+from wieldy.connect.rest.security import Secrets
+from wieldy.connect.rest.servers import origin_of
+from wieldy.core.errors import UsageError
+
+MAX_REDIRECTS: Final = 5
+CONNECT_S: Final = 10.0
+"""How long to wait for a connection, TLS included."""
+DEFAULT_RESPONSE_BYTES: Final = 32 * 2**20
+_READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_USER_AGENT: Final = ("User-Agent", "wieldy")
+
+
+class TooLargeError(Exception):
+    """The answer is larger than what is read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hop:
+    """One request on the way, and whether secrets go along."""
+
+    request: Request
+    has_secrets: bool
+
+
+class ServiceClient:
+    """One service over HTTP. Safe to use from several event loops.
+
+    Args:
+        timeout_s: How long one request may take in all, in seconds.
+        max_bytes: How much of an answer is read.
+    """
+
+    def __init__(self, *, timeout_s: float, max_bytes: int) -> None:
+        self.timeout_s = timeout_s
+        self._max_bytes = max_bytes
+        self._clients: dict[tuple[EventLoopToken, bool], httpx2.AsyncClient] = {}
+        self._held: set[EventLoopToken] = set()
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncGenerator[None]:
+        """Connections stay open between requests, in this event loop."""
+        loop = current_token()
+        self._held.add(loop)
+        try:
+            yield
+        finally:
+            self._held.discard(loop)
+            with anyio.CancelScope(shield=True):
+                for key in [key for key in self._clients if key[0] == loop]:
+                    await self._clients.pop(key).aclose()
+
+    async def send(self, request: Request, secrets: Secrets) -> Response:
+        """The answer to the request, after redirects; outside `hold` the connection is closed afterwards.
+
+        Args:
+            request: What is sent.
+            secrets: What is added to it for its own server.
+
+        Raises:
+            httpx2.RequestError: There is none; its class says how far it went.
+            TimeoutError: There was none in time.
+            TooLargeError: It is too large.
+        """
+        is_local = _is_private(request.url)
+        if current_token() in self._held:
+            return await self._exchange(self._client(is_local=is_local), request, secrets)
+        async with _open(is_local=is_local) as client:
+            return await self._exchange(client, request, secrets)
+
+    def _client(self, *, is_local: bool) -> httpx2.AsyncClient:
+        key = (current_token(), is_local)
+        if key not in self._clients:
+            self._clients[key] = _open(is_local=is_local)
+        return self._clients[key]
+
+    async def _exchange(self, client: httpx2.AsyncClient, request: Request, secrets: Secrets) -> Response:
+        with anyio.fail_after(self.timeout_s):
+            hop = _Hop(request=request, has_secrets=True)
+            response = await self._once(client, hop, secrets)
+            for _ in range(MAX_REDIRECTS):
+                following = next_hop(hop, response)
+                if following is None:
+                    break
+                hop = following
+                response = await self._once(client, hop, secrets)
+            return response
+
+    async def _once(self, client: httpx2.AsyncClient, hop: _Hop, secrets: Secrets) -> Response:
+        # Made by hand, so that nothing of the client's own is added: no cookies, no password out of a file.
+        sent = _written(hop.request, secrets if hop.has_secrets else NO_SECRETS, timeout_s=self.timeout_s)
+        answer = await client.send(sent, stream=True, auth=None, follow_redirects=False)
+        try:
+            content = bytearray()
+            async for piece in answer.aiter_bytes():
+                content += piece
+                if len(content) > self._max_bytes:
+                    raise TooLargeError
+        finally:
+            await answer.aclose()
+            client.cookies.clear()
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        return Response(status=answer.status_code, headers=headers, content=bytes(content), url=hop.request.url)
+
+
+NO_SECRETS: Final = Secrets(headers=[], query=[], cookies=[])
+
+
+def next_hop(hop: _Hop, response: Response) -> _Hop | None:
+    """Where a redirect leads, if it is followed; the answer itself is then the last one otherwise.
+
+    A redirect to the same host is followed as the protocol says. One to another host, or from TLS to none, is followed
+    only by requests that read, without secrets, and never from the open network into a private one.
+    """
+    location = response.headers.get("location")
+    if response.status not in {301, 302, 303, 307, 308} or not location:
+        return None
+    request = hop.request
+    try:
+        url = urljoin(request.url, location).partition("#")[0]
+        is_same = origin_of(url) == origin_of(request.url)
+    except ValueError:
+        return None
+    if response.status == 303 and request.method not in _READING:
+        request = replace(request, method="GET", content=None, headers=_without_content(request))
+    if request.method not in _READING and response.status not in {307, 308}:
+        return None
+    if not is_same and (request.method not in _READING or not _may_leave(request.url, url)):
+        return None
+    kept = request if is_same else replace(request, headers=_public(request), cookies=())
+    return _Hop(request=replace(kept, url=url), has_secrets=hop.has_secrets and is_same)
+
+
+def _may_leave(source: str, target: str) -> bool:
+    if urlsplit(target).scheme not in {"http", "https"} or (source.startswith("https:") and target.startswith("http:")):
+        return False
+    return _is_private(source) or not _is_private(target)
+
+
+def _is_private(url: str) -> bool:
+    host = (urlsplit(url).hostname or "").lower()
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return host == "localhost" or host.endswith((".localhost", ".local", ".internal")) or "." not in host
+
+
+def _without_content(request: Request) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in request.headers if name.lower() != "content-type")
+
+
+def _public(request: Request) -> tuple[tuple[str, str], ...]:
+    """What says nothing of the caller: a header that the model filled may be meant for the first server only."""
+    return tuple((name, value) for name, value in request.headers if name.lower() == "accept")
+
+
+def _written(request: Request, secrets: Secrets, *, timeout_s: float) -> httpx2.Request:
+    url = request.url
+    if secrets.query:
+        url += ("&" if "?" in url else "?") + "&".join(secrets.query)
+    cookies = "; ".join((*request.cookies, *secrets.cookies))
+    headers = [_USER_AGENT, *request.headers, *secrets.headers, *([("Cookie", cookies)] if cookies else [])]
+    timeouts = httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s), pool=None)
+    return httpx2.Request(
+        request.method,
+        url,
+        headers=[(name.encode("utf-8"), value.encode("utf-8")) for name, value in headers],
+        content=request.content,
+        extensions={"timeout": timeouts.as_dict()},
+    )
+
+
+def _open(*, is_local: bool) -> httpx2.AsyncClient:
+    try:
+        return httpx2.AsyncClient(
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
+            # A proxy named in the environment cannot reach a server on this machine.
+            trust_env=not is_local,
+        )
+    except (OSError, ValueError, ImportError, httpx2.InvalidURL) as error:
+        raise UsageError(
+            "The network settings of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE) "
+            f"cannot be used: {error}"
+        ) from error
