@@ -37,7 +37,8 @@ class Toolset:
     def __init__(self, items: Iterable[ToolLike] = ()) -> None:
         self._parts = tuple(_part(item) for item in _listed(items))
         self._opening = SharedOpening(self.hold)
-        _by_name(self.tools)
+        if self._parts:  # a set that makes its tools itself, when they are asked for, sees to their names
+            _by_name(self.tools)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
