@@ -7,6 +7,7 @@ It is no jail: it bounds what code can *do* by having no way to do anything but 
 
 from wieldy.sandbox.tracked.interpreter import Tracked
 from wieldy.sandbox.tracked.limits import TrackedLimits
+from wieldy.sandbox.tracked.machine import BUILTIN_NAMES
 from wieldy.sandbox.tracked.steps import (
     Answer,
     Calls,
@@ -18,9 +19,10 @@ from wieldy.sandbox.tracked.steps import (
     ToolFailure,
     TrackedCall,
 )
-from wieldy.sandbox.tracked.subset import UnsupportedCodeError
+from wieldy.sandbox.tracked.subset import UnsupportedCodeError, check_code
 
 __all__ = [
+    "BUILTIN_NAMES",
     "Answer",
     "Calls",
     "Done",
@@ -33,4 +35,5 @@ __all__ = [
     "TrackedCall",
     "TrackedLimits",
     "UnsupportedCodeError",
+    "check_code",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Generator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from wieldy.sandbox.tracked import assignments, expressions, statements
 from wieldy.sandbox.tracked.analysis import Analysis, local_names
@@ -36,6 +36,9 @@ from wieldy.sandbox.tracked.scopes import Env
 from wieldy.sandbox.tracked.special_functions import SPECIAL
 from wieldy.sandbox.tracked.ways import Ways
 
+_MODULES: Final = ("asyncio", "json")
+"""What is there without being imported."""
+
 
 class Machine:
     """The code, its names, its tools, and the account of what it did.
@@ -54,7 +57,7 @@ class Machine:
         self.prelude = _prelude()
         self._ours = {name: Value(Builtin(name)) for name in (*FUNCTIONS, *SPECIAL)} | self.prelude
         self._ours |= {name: Value(ExceptionType(name)) for name in PARENTS}
-        there = {name: Value(Module(name)) for name in ("asyncio", "json")}
+        there = {name: Value(Module(name)) for name in _MODULES}
         self._builtins = self._ours | there | {name: Value(tool) for name, tool in tools.items()}
         self._codes: dict[ast.AST, FunctionCode] = {}
         self.take(tree, limits)
@@ -70,10 +73,6 @@ class Machine:
         self.env.names |= names | self.analysis.effects(tree).declared
         self._written: list[str] = []
         self._size = 0
-
-    def has_builtin(self, name: str) -> bool:
-        """Whether the name stands for something without being given a value."""
-        return name in self._builtins
 
     @property
     def stdout(self) -> str:
@@ -220,3 +219,12 @@ def _prelude() -> dict[str, Value]:
         }
         made[code.node.name] = Value(FunctionObject(code, env, defaults))
     return made
+
+
+def _builtin_names() -> frozenset[str]:
+    prelude = (code.node.name for code in _prelude_codes())
+    return frozenset({*FUNCTIONS, *SPECIAL, *PARENTS, *prelude, *_MODULES})
+
+
+BUILTIN_NAMES: Final = _builtin_names()
+"""What stands for something in every code without being given a value."""

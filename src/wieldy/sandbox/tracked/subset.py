@@ -7,6 +7,7 @@ import warnings
 from typing import Any, Final
 
 from wieldy.core.errors import ModelVisibleError
+from wieldy.sandbox.tracked.limits import TrackedLimits
 
 IMPORTS: Final = {
     "asyncio": frozenset({"gather", "run"}),
@@ -68,6 +69,15 @@ class UnsupportedCodeError(ModelVisibleError):
         super().__init__(f"Line {line}: {message}")
         self.line = line
         self.construct = construct
+
+
+def check_code(code: str, *, limits: TrackedLimits) -> None:
+    """Ends with an error where the code cannot be tracked; nothing of it is run.
+
+    Raises:
+        UnsupportedCodeError: It is no Python, or something in it cannot be tracked.
+    """
+    read_code(code, nesting=limits.nesting, size=limits.code)
 
 
 def read_code(code: str, *, nesting: int, size: int) -> ast.Module:
