@@ -1,0 +1,297 @@
+"""Version 2 of the SDK: both eras of the protocol, with and without a handshake.
+
+A list of tools is read as the server sent it, because one broken tool must not cost all others; the SDK, which wants
+lists without fault, is shown those that it takes. Results are taken as they are for the same reason. Deliberately not
+here: what the messages mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import anyio
+import mcp_types as types
+from mcp import ClientSession
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import (
+    PromptsListChanged,
+    ResourcesListChanged,
+    SubscriptionLost,
+    ToolsListChanged,
+    listen,
+)
+from mcp.shared.exceptions import MCPError
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.memory import create_client_server_memory_streams
+from mcp.shared.message import SessionMessage
+from mcp.shared.transport_context import TransportContext
+from mcp_types import methods
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from wieldy.connect.mcp.client.http import LIMIT_BYTES, HttpTransport, failure_of_code, http_client
+from wieldy.connect.mcp.client.memory import MemoryTransport
+from wieldy.connect.mcp.client.port import (
+    ConnectionLostError,
+    RefusedError,
+    ServerInfo,
+    UnreadableAnswerError,
+)
+from wieldy.connect.mcp.client.sdk import CLIENT_NAME
+from wieldy.connect.mcp.client.stdio import Codec
+
+if TYPE_CHECKING:
+    from mcp.client.session import IncomingMessage
+    from mcp.shared.dispatcher import CallOptions
+
+    from wieldy.connect.mcp.client.port import Hooks, Progress, Streams, Transport
+    from wieldy.connect.mcp.client.sdk import Address
+    from wieldy.core.json import JsonObject
+
+_REQUESTS: Final[Mapping[str, type[types.Request[Any, Any]]]] = {
+    "tools/list": types.ListToolsRequest,
+    "tools/call": types.CallToolRequest,
+    "resources/list": types.ListResourcesRequest,
+    "resources/templates/list": types.ListResourceTemplatesRequest,
+    "resources/read": types.ReadResourceRequest,
+    "prompts/list": types.ListPromptsRequest,
+    "prompts/get": types.GetPromptRequest,
+}
+_CHANGES: Final = {
+    ToolsListChanged: "tools",
+    ResourcesListChanged: "resources",
+    PromptsListChanged: "prompts",
+    types.ToolListChangedNotification: "tools",
+    types.ResourceListChangedNotification: "resources",
+    types.PromptListChangedNotification: "prompts",
+}
+
+
+class SdkV2:
+    """Implements `Sdk`."""
+
+    def __init__(self) -> None:
+        self.codec = Codec(
+            read=lambda line: SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False)),
+            write=lambda item: item.message.model_dump_json(by_alias=True, exclude_unset=True).encode(),
+        )
+
+    def over_http(self, address: Address) -> Transport:
+        """The transport to a URL."""
+        return HttpTransport(lambda stack: _open_http(address, stack))
+
+    def in_memory(self, server: object) -> Transport:
+        """The transport to a server object."""
+        lowlevel: Any = getattr(server, "_lowlevel_server", server)  # what MCPServer is built on
+        return MemoryTransport(lowlevel, create_client_server_memory_streams)
+
+    @asynccontextmanager
+    async def session(self, streams: Streams, hooks: Hooks) -> AsyncGenerator[_SessionV2]:
+        """The session over two streams."""
+        dispatcher = _Tolerant(*streams)
+
+        async def ask(context: object, params: types.ElicitRequestParams) -> types.ElicitResult | types.ErrorData:
+            del context
+            answer = await hooks.on_question(params.model_dump(mode="json", by_alias=True, exclude_none=True))
+            return types.ElicitResult.model_validate(answer)
+
+        async def hear(message: IncomingMessage) -> None:
+            if changed := _CHANGES.get(cast("Any", type(message))):
+                hooks.on_change(changed)
+
+        session = ClientSession(
+            dispatcher=dispatcher,
+            elicitation_callback=ask,
+            message_handler=hear,
+            client_info=types.Implementation(name=CLIENT_NAME, version=version("wieldy")),
+        )
+        async with session:
+            await _negotiate(session)
+            info = _info(session)
+            async with anyio.create_task_group() as tasks:
+                if info.protocol in MODERN_PROTOCOL_VERSIONS:
+                    tasks.start_soon(_listen, session, info, hooks)
+                yield _SessionV2(session, dispatcher, info)
+                tasks.cancel_scope.cancel()
+
+
+class _SessionV2:
+    """Implements `Session`."""
+
+    def __init__(self, session: ClientSession, dispatcher: _Tolerant, info: ServerInfo) -> None:
+        self._session = session
+        self._dispatcher = dispatcher
+        self.info = info
+
+    async def request(self, method: str, params: JsonObject, *, on_progress: Progress | None = None) -> JsonObject:
+        """The result, as the server sent it."""
+        try:
+            return await self._request(method, params, on_progress)
+        except RefusedError as error:
+            if error.code != types.HEADER_MISMATCH or method != "tools/call":
+                raise
+        # What the headers must repeat of the arguments is known from the list of tools alone, and that has changed.
+        await self._request("tools/list", {}, None)
+        return await self._request(method, params, on_progress)
+
+    async def _request(self, method: str, params: JsonObject, on_progress: Progress | None) -> JsonObject:
+        async def report(progress: float, total: float | None, message: str | None) -> None:
+            if on_progress is not None:
+                on_progress(progress, total, message)
+
+        try:
+            if method == "tools/list":
+                return await self._list_tools(params)
+            request = _REQUESTS[method].model_validate({"method": method, "params": params or None})
+            result = await self._session.send_request(
+                request, _Raw, progress_callback=None if on_progress is None else report
+            )
+        except MCPError as error:
+            raise _failure(error) from error
+        except ValidationError as error:
+            raise UnreadableAnswerError(_why(error)) from error
+        return dict(result.model_extra or {})
+
+    async def _list_tools(self, params: JsonObject) -> JsonObject:
+        page = types.PaginatedRequestParams.model_validate(params) if params else None
+        # By the SDK's own way, which learns from it which headers a call must have.
+        listed = await self._session.list_tools(params=page)
+        result: JsonObject = {"tools": self._dispatcher.listed}
+        return result if listed.next_cursor is None else result | {"nextCursor": listed.next_cursor}
+
+
+class _Raw(BaseModel):
+    """A result as it is on the wire."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class _Tolerant(JSONRPCDispatcher[TransportContext]):
+    """Keeps the SDK from seeing tools that it would refuse a whole list for.
+
+    Attributes:
+        listed: The last list of tools, as the server sent it.
+    """
+
+    listed: list[Any] = []  # noqa: RUF012 - replaced, never changed
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None, **more: Any
+    ) -> dict[str, Any]:
+        raw = await super().send_raw_request(method, params, opts, **more)
+        if method != "tools/list" or not isinstance(raw.get("tools"), list):
+            return raw
+        self.listed = raw["tools"]
+        return {**raw, "tools": [tool for tool in self.listed if _is_taken(tool)]}
+
+
+def _is_taken(tool: object) -> bool:
+    try:
+        types.Tool.model_validate(tool)
+        for revision in (*HANDSHAKE_PROTOCOL_VERSIONS[-1:], *MODERN_PROTOCOL_VERSIONS[-1:]):
+            cached = {} if revision in HANDSHAKE_PROTOCOL_VERSIONS else {"ttlMs": 0, "cacheScope": "private"}
+            methods.validate_server_result(
+                "tools/list", revision, {"tools": [tool], "resultType": "complete", **cached}
+            )
+    except ValidationError:
+        return False
+    return True
+
+
+async def _negotiate(session: ClientSession) -> None:
+    """The newest revision that both sides speak is agreed upon.
+
+    A server that does not know the question which revisions it speaks is one that wants a handshake.
+    """
+    revision = LATEST_MODERN_VERSION
+    for _ in range(2):
+        try:
+            answer = types.DiscoverResult.model_validate(await session.send_discover(revision))
+        except MCPError as error:
+            common = _common_revisions(error)
+            if not common:
+                break
+            revision = common[-1]
+            continue
+        except ValidationError:
+            break
+        if not set(answer.supported_versions) & set(MODERN_PROTOCOL_VERSIONS):
+            break
+        session.adopt(answer)
+        return
+    try:
+        await session.initialize()
+    except MCPError as error:
+        raise _failure(error) from error
+
+
+def _common_revisions(error: MCPError) -> list[str]:
+    data: Any = error.data
+    supported: Any = data.get("supported") if isinstance(data, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    if error.code != types.UNSUPPORTED_PROTOCOL_VERSION or not isinstance(supported, list):
+        return []
+    return [revision for revision in MODERN_PROTOCOL_VERSIONS if revision in supported]
+
+
+async def _listen(session: ClientSession, info: ServerInfo, hooks: Hooks) -> None:
+    """Hears of changed lists for as long as the server lets us."""
+    tools, resources, prompts = (info.tells_of_changes(what) for what in ("tools", "resources", "prompts"))
+    if not (tools or resources or prompts):
+        return
+    try:
+        async with listen(
+            session, tools_list_changed=tools, resources_list_changed=resources, prompts_list_changed=prompts
+        ) as subscription:
+            async for event in subscription:
+                if changed := _CHANGES.get(cast("Any", type(event))):
+                    hooks.on_change(changed)
+    except (MCPError, SubscriptionLost):
+        return  # changes are then found when the list is read the next time
+
+
+def _info(session: ClientSession) -> ServerInfo:
+    said = session.server_info
+    capabilities = session.server_capabilities
+    return ServerInfo(
+        protocol=session.protocol_version or "",
+        name="" if said is None else f"{said.name} {said.version}".strip(),
+        instructions=session.instructions or "",
+        capabilities=(
+            {} if capabilities is None else capabilities.model_dump(mode="json", by_alias=True, exclude_none=True)
+        ),
+    )
+
+
+def _failure(error: MCPError) -> Exception:
+    if error.code == types.CONNECTION_CLOSED:
+        return ConnectionLostError(error.message)
+    known = failure_of_code(error.code, error.message)
+    return known or RefusedError(error.message, code=error.code, data=error.data)
+
+
+def _why(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{first['msg']} (at {place})"
+
+
+async def _open_http(address: Address, stack: AsyncExitStack) -> Streams:
+    import httpx2  # noqa: PLC0415 - only servers behind a URL need it
+
+    client: httpx2.AsyncClient = http_client(httpx2, address.headers)
+    if address.is_sse:
+
+        def factory(**options: object) -> httpx2.AsyncClient:
+            del options
+            return client
+
+        make: Any = factory
+        return await stack.enter_async_context(sse_client(address.url, httpx_client_factory=make))
+    await stack.enter_async_context(client)
+    return await stack.enter_async_context(
+        streamable_http_client(address.url, http_client=client, max_sse_event_size=LIMIT_BYTES)
+    )

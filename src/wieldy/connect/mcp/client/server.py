@@ -1,0 +1,250 @@
+"""One server as the program uses it: its tools, kept up to date, its calls, its resources and prompts.
+
+What fails is told in the terms of the runtime, which decides what is tried again: nothing was done, it may pass, or
+nobody knows. Deliberately not here: keeping the connection (`supervisor`), and what a result looks like (`results`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import anyio
+from msgspec.structs import replace
+
+from wieldy.connect.mcp.client.port import ConnectionFailedError, Hooks, NotProcessedError, RefusedError, ServerInfo
+from wieldy.connect.mcp.client.questions import Answerer, answered, read_question
+from wieldy.connect.mcp.client.results import presented
+from wieldy.connect.mcp.client.sdk import Address, load
+from wieldy.connect.mcp.client.stdio import Command, StdioTransport
+from wieldy.connect.mcp.client.supervisor import Supervisor
+from wieldy.connect.mcp.client.tools import McpTool, Notice, compared, read_tools
+from wieldy.connect.mcp.client.troubles import trouble_of
+from wieldy.core.errors import ToolError, UsageError
+from wieldy.run.results.masks import Mask
+
+if TYPE_CHECKING:
+    from wieldy.connect.mcp.client.port import Progress, Session, Transport
+    from wieldy.connect.mcp.client.sdk import Sdk
+    from wieldy.connect.mcp.config import ServerConfig
+    from wieldy.core.context import Context
+    from wieldy.core.json import JsonObject, JsonValue
+    from wieldy.tools.present import Presented
+
+MAX_PAGES: Final = 1000
+"""How many pages of a list are read."""
+
+MAX_ROUNDS: Final = 10
+"""How often a server may ask for more within one call."""
+
+_ASK_AGAIN_S: Final = 0.1
+_NO_ONE: Final = "nobody can be asked here, so it was declined"
+
+
+class McpServer:
+    """A server; entered by one task, used by all tasks of its event loop.
+
+    Args:
+        config: Which.
+        answerer: Answers what it asks a person.
+        on_notice: Hears what a person should know.
+    """
+
+    def __init__(self, config: ServerConfig, *, answerer: Answerer | None, on_notice: Callable[[Notice], None]) -> None:
+        self.config = config
+        self.tools: tuple[McpTool, ...] = ()
+        self.notices: tuple[Notice, ...] = ()
+        self.info: ServerInfo | None = None
+        self._answerer = answerer
+        self._on_notice = on_notice
+        self._mask = Mask(config.secrets)
+        self._listed_by: Session | None = None
+        self._listing = anyio.Lock()
+        self._has_changed = anyio.Event()
+        self._declined: list[str] = []
+        sdk = load()
+        self._supervisor = Supervisor(
+            lambda: _transport(config.target, sdk),
+            sdk.session,
+            Hooks(on_change=self._hear, on_question=self._answer),
+            at_once=config.at_once,
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """It is reachable from now on; nothing is started before it is needed."""
+        async with self._supervisor.running(), anyio.create_task_group() as tasks:
+            tasks.start_soon(self._keep_up)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+
+    async def learn(self) -> None:
+        """Its tools are known, as they are now.
+
+        Raises:
+            ToolError: It cannot be reached or does not say; the text is a sentence that names it.
+            UsageError: It cannot be started as it is configured.
+        """
+        async with self._listing:
+            try:
+                await self._learn()
+            except UsageError as error:
+                raise UsageError(f"{self._title} cannot be started: {self._mask.text(str(error))}") from error
+            except ConnectionFailedError as error:
+                raise ToolError(f"{self._title} gives no tools: {self._mask.text(str(error))}.") from error
+
+    async def call(self, tool: McpTool, arguments: JsonObject, context: Context) -> Presented:
+        """What it answers to a call.
+
+        Raises:
+            ModelVisibleError: It gives no answer; the class says what may be repeated.
+        """
+        declined = len(self._declined)
+        try:
+            await self._up_to_date()
+            result = await self._call(tool, arguments, context)
+        except (ConnectionFailedError, UsageError) as error:
+            raise trouble_of(
+                error, name=context.tool_name, effect=tool.effect, title=self._title, mask=self._mask
+            ) from (None if isinstance(error, RefusedError) else error)
+        shown = presented(cast("JsonObject", self._mask.value(result)), output=tool.output)
+        remarks = [shown.note, *self._remarks(tool), *self._declined[declined:]]
+        return replace(shown, note=" ".join(remark for remark in remarks if remark) or None)
+
+    async def ask(self, method: str, params: JsonObject) -> JsonObject:
+        """What it answers to a question that changes nothing.
+
+        Raises:
+            ToolError: It gives no answer.
+        """
+        try:
+            return cast("JsonObject", self._mask.value(await self._rounds(method, params, None)))
+        except (ConnectionFailedError, UsageError) as error:
+            raise trouble_of(error, name=method, effect="read", title=self._title, mask=self._mask) from error
+
+    async def listed(self, method: str, key: str) -> list[JsonObject]:
+        """All pages of a list; empty where the server has no such list.
+
+        Raises:
+            ToolError: It gives no answer.
+        """
+        found: list[JsonObject] = []
+        async for page in self._pages(method, lambda params: self.ask(method, params)):
+            entries = page.get(key)
+            found += [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+        return found
+
+    # Tools
+
+    async def _learn(self) -> None:
+        session = await self._supervisor.session()
+        self.info = session.info
+        listed: list[JsonValue] = []
+        if session.info.offers("tools"):
+            async for page in self._pages("tools/list", lambda params: self._supervisor.request("tools/list", params)):
+                entries = page.get("tools")
+                listed += entries if isinstance(entries, list) else []
+        tools, notices = read_tools(listed, self.config)
+        is_first = self._listed_by is None
+        changes = () if is_first else tuple(compared(self.tools, tools, server=self.config.name))
+        new = [notice for notice in notices if notice not in self.notices]
+        self._listed_by = session
+        self.tools = tools
+        self.notices = (*self.notices, *new, *changes)
+        for notice in (*new, *changes):
+            self._on_notice(notice)
+
+    async def _pages(self, method: str, get: Callable[[JsonObject], Any]) -> AsyncIterator[JsonObject]:
+        seen: set[str] = set()
+        params: JsonObject = {}
+        for _ in range(MAX_PAGES):
+            page = cast("JsonObject", await get(params))
+            yield page
+            cursor = page.get("nextCursor")
+            if not isinstance(cursor, str) or not cursor or cursor in seen:
+                return
+            seen.add(cursor)
+            params = {"cursor": cursor}
+
+    async def _up_to_date(self) -> None:
+        """The list is the one of this connection: a server that was started again may be another one."""
+        if await self._supervisor.session() is not self._listed_by:
+            async with self._listing:
+                if await self._supervisor.session() is not self._listed_by:
+                    await self._learn()
+
+    def _hear(self, what: str) -> None:
+        if what == "tools":
+            self._has_changed.set()
+
+    async def _keep_up(self) -> None:
+        while True:
+            await self._has_changed.wait()
+            self._has_changed = anyio.Event()
+            try:
+                await self.learn()
+            except (ToolError, UsageError):
+                continue  # the next call finds out
+
+    def _remarks(self, tool: McpTool) -> list[str]:
+        now = next((known for known in self.tools if known.original == tool.original), None)
+        if now is None:
+            return ["The server does not list this tool any more."]
+        if now.digest != tool.digest:
+            return ["The server describes this tool differently since this run began."]
+        return []
+
+    # Calls
+
+    async def _call(self, tool: McpTool, arguments: JsonObject, context: Context) -> JsonObject:
+        def report(progress: float, total: float | None, message: str | None) -> None:
+            fraction = progress / total if total and 0 <= progress <= total else None
+            context.progress(self._mask.text(message or ""), fraction=fraction)
+
+        return await self._rounds("tools/call", {"name": tool.original, "arguments": arguments}, report)
+
+    async def _rounds(self, method: str, params: JsonObject, report: Progress | None) -> JsonObject:
+        """The last answer: a server may ask for more before it gives it."""
+        result = await self._supervisor.request(method, params, on_progress=report)
+        for _ in range(MAX_ROUNDS):
+            if result.get("resultType") != "input_required":
+                return result
+            more: JsonObject = {}
+            asked = result.get("inputRequests")
+            if isinstance(asked, dict) and asked:
+                more["inputResponses"] = {key: await self._input(entry) for key, entry in asked.items()}
+            else:  # it only wants to be asked again
+                await anyio.sleep(_ASK_AGAIN_S)
+            if "requestState" in result:
+                more["requestState"] = result["requestState"]
+            result = await self._supervisor.request(method, params | more, on_progress=report)
+        raise NotProcessedError(f"it asked for more than {MAX_ROUNDS} times without an answer")
+
+    async def _input(self, asked: JsonValue) -> JsonObject:
+        match asked:
+            case {"method": "elicitation/create", "params": dict(params)}:
+                return await self._answer(cast("JsonObject", params))
+            case _:
+                raise RefusedError("it asks for something that is not offered here", code=0)
+
+    async def _answer(self, params: JsonObject) -> JsonObject:
+        question = read_question(params, server=self.config.name)
+        if self._answerer is None:
+            self._declined.append(f"The server asked a person {question.message!r:.200}; {_NO_ONE}.")
+        return await answered(question, self._answerer)
+
+    @property
+    def _title(self) -> str:
+        title = self.config.title
+        return title[:1].upper() + title[1:]
+
+
+def _transport(target: Command | Address | object, sdk: Sdk) -> Transport:
+    if isinstance(target, Command):
+        return StdioTransport(target, sdk.codec)
+    if isinstance(target, Address):
+        return sdk.over_http(target)
+    return sdk.in_memory(target)
