@@ -23,6 +23,7 @@ recipes = st.builds(
     | st.sampled_from(["local", "openai:gpt-6", "http://127.0.0.1:8080/v1#small", "local:/models/a.gguf"]),
     tools_files=st.lists(st.sampled_from([Path("/a/shop.py"), Path("/b/weather tools.py")])).map(tuple),
     actions=st.sampled_from(["calls", "react", "json"]),
+    skills=st.none() | st.just(Path("/c/skills")),
     strategy=st.sampled_from([None, "guided", "native"]),
     limits=limits,
     asks=st.booleans(),

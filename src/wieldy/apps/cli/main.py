@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from wieldy.apps.cli import approve, doctor, execute, formats, lint, resume, run, runs, sandbox, show, verify
+from wieldy.apps.cli import approve, doctor, execute, formats, lint, resume, run, runs, sandbox, show, skills, verify
 from wieldy.apps.cli.failures import INTERRUPTED, Commands, JsonCommand, tell
 from wieldy.apps.cli.terminal import flush_streams, prepare_streams
 
@@ -55,6 +55,7 @@ for command in (approve.approve, approve.deny, runs.runs, show.show, verify.veri
 app.command("exec", cls=JsonCommand)(execute.execute)
 app.add_typer(formats.app, name="formats")
 app.add_typer(sandbox.app, name="sandbox")
+app.add_typer(skills.app, name="skills")
 
 
 def _interrupt(*_: object) -> None:

@@ -30,6 +30,7 @@ class Recipe:
     Attributes:
         model: As `--model` was given; None if that cannot be recorded.
         tools_files: In the order in which they were given.
+        skills: The folder of the skills that are offered; None for none.
         asks: Whether a person must consent to calls that change something.
         pauses: Whether the run rests where nobody can be asked; else such a call is denied.
     """
@@ -37,6 +38,7 @@ class Recipe:
     model: str | None
     tools_files: tuple[Path, ...] = ()
     actions: Actions = "calls"
+    skills: Path | None = None
     strategy: Strategy | None = None
     limits: Limits = field(default_factory=Limits)
     asks: bool = True
@@ -50,6 +52,7 @@ class Recipe:
                 "model": None if self.model is None else _recordable(self.model),
                 "tools_files": [str(path.absolute()) for path in self.tools_files],
                 "actions": self.actions,
+                "skills": None if self.skills is None else str(self.skills.expanduser().absolute()),
                 "strategy": self.strategy,
                 "limits": {"turns": limits.turns, "cost_usd": limits.cost_usd, "wall_time_s": limits.wall_time_s},
                 "asks": self.asks,
@@ -77,10 +80,12 @@ class Recipe:
 
 
 def _recipe(recorded: dict[str, Any]) -> Recipe:
+    skills = _one_of(recorded.get("skills"), str, type(None))
     return Recipe(
         model=_one_of(recorded["model"], str, type(None)),
         tools_files=tuple(Path(path) for path in recorded["tools_files"]),
         actions=_named(recorded["actions"], get_args(Actions)),
+        skills=None if skills is None else Path(skills),
         strategy=_named(recorded["strategy"], (*get_args(Strategy), None)),
         limits=Limits(**{name: _one_of(value, int, float, type(None)) for name, value in recorded["limits"].items()}),
         asks=_one_of(recorded["asks"], bool),

@@ -47,6 +47,10 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
     ] = None,
     journal: JournalOption = None,
     actions: Annotated[Actions, typer.Option("--actions", help="How the model acts.")] = Actions.calls,
+    skills: Annotated[
+        Path | None,
+        typer.Option("--skills", metavar="FOLDER", help="Offer the skills of this folder as well."),
+    ] = None,
     strategy: Annotated[
         Strategy | None,
         typer.Option("--strategy", help="How the model is led; without it guided where the model can be, else native."),
@@ -92,6 +96,7 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
         model=model,
         tools_files=tuple(tools or ()),
         actions=actions.value,
+        skills=skills,
         strategy=strategy.value if strategy else None,
         limits=limits if turns is None else replace(limits, turns=turns),
         asks=not yes,

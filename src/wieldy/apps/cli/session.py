@@ -6,7 +6,11 @@ and what a run that is resumed was started with (`recipe`).
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from wieldy.agent import Agent
 from wieldy.apps.cli.asking import Approver, ask_about_effects, can_ask
@@ -21,7 +25,7 @@ from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.tools_file import load_tools
 from wieldy.apps.cli.untrusted import one_line
 from wieldy.apps.cli.watching import Begin, View, Watched, watch
-from wieldy.core.errors import UsageError
+from wieldy.core.errors import SkillNotOfferedWarning, UsageError
 from wieldy.core.events import RunResult
 from wieldy.core.outputs import Incomplete, Output
 from wieldy.run.policy import allow_all
@@ -62,7 +66,8 @@ class Session:
         """
         watched = Watched(self._view(), self.run_id)
         try:
-            watch(self._agent(watched.output), begin, watched)
+            with _telling_of_skills():
+                watch(self._agent(watched.output), begin, watched)
         except KeyboardInterrupt as interrupt:
             watched.output.fail(interrupt, run_id=watched.run_id)
             watched.output.close()
@@ -111,6 +116,7 @@ class Session:
             ),
             strategy=recipe.strategy,
             actions=recipe.actions,
+            skills=recipe.skills,
             output=self.output,
             metadata=recipe.to_metadata(),
         )
@@ -121,10 +127,18 @@ class Session:
         return agent
 
     def _tell_of_missing(self, tools: Toolset) -> None:
-        names = {tool.name for tool in tools.tools} | OF_THE_LOOP
+        names = {tool.name for tool in tools.tools} | OF_THE_LOOP | self._skill_names()
         missing = [f"`{name}`" for name in self.tools_before if name not in names]
         if missing:
             note(f"The run had {', '.join(missing)} before, which these files do not hold: a call of it will fail.")
+
+    def _skill_names(self) -> set[str]:
+        if self.recipe.skills is None:
+            return set()
+        # Imported here because only a run with skills needs the sandbox.
+        from wieldy.run.actions.code.skills.store import SkillStore  # noqa: PLC0415
+
+        return {skill.name for skill in SkillStore(self.recipe.skills).kept().newest}
 
     def _conclude(self, watched: Watched) -> None:
         if watched.run_id is not None and watched.tool_failed:
@@ -160,6 +174,23 @@ class Session:
     @property
     def _commands(self) -> NextCommands:
         return NextCommands(journal=self.journal)
+
+
+@contextmanager
+def _telling_of_skills() -> Generator[None]:
+    """Why a skill is not offered is said to who started the run, in words, as often as it is so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SkillNotOfferedWarning)
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+            if issubclass(category, SkillNotOfferedWarning):
+                note(str(message))
+            else:
+                others(message, category, *rest)
+
+        warnings.showwarning = show
+        yield
 
 
 def _check_price(recipe: Recipe, model_name: str) -> None:

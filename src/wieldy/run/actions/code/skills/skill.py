@@ -12,7 +12,7 @@ import msgspec
 
 from wieldy.core.calls import ToolDefinition
 from wieldy.core.errors import SkillError
-from wieldy.core.json import canonical_json, digest, is_json, parse_json
+from wieldy.core.json import JsonObject, canonical_json, digest, is_json, parse_json
 from wieldy.core.record import Record
 from wieldy.run.records import definition_to_json
 
@@ -147,13 +147,18 @@ def check_skill_name(name: str) -> str:
     return name
 
 
+def skill_to_data(skill: Skill) -> JsonObject:
+    """The skill as JSON."""
+    return _plain(skill)
+
+
 def skill_to_text(skill: Skill) -> str:
     """The skill as the text of its file.
 
     Raises:
         SkillError: It holds what JSON has not, or too much.
     """
-    data = _plain(skill)
+    data = skill_to_data(skill)
     if not is_json(data):
         raise SkillError(f"Expected arguments and results of the skill {skill.name!r} as JSON, found something else.")
     text = canonical_json({"format": _FORMAT, "digest": digest(data), "skill": data})
