@@ -1,0 +1,79 @@
+"""Several trials of each task: how often at least one of k succeeds, and how often all of k do.
+
+Law: both are unbiased for every k up to the number of trials: their mean over all samples is what k trials would give.
+Deliberately not here: what to do with trials that could not be scored; they are run again or counted, never left out.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from math import comb
+
+
+def pass_at_k(trials: int, successes: int, k: int) -> float:
+    """The probability that at least one of k trials of the task succeeds.
+
+    Raises:
+        ValueError: k is more than the number of trials, or the counts cannot be.
+
+    Source: M. Chen et al., Evaluating large language models trained on code (2021), equation 1.
+    """
+    _check(trials, successes, k)
+    return 1.0 - comb(trials - successes, k) / comb(trials, k)
+
+
+def pass_hat_k(trials: int, successes: int, k: int) -> float:
+    """The probability that all of k trials of the task succeed (pass^k).
+
+    The plain power of the rate would be too high: 3 of 5 gives 0.13 for k = 4, and its unbiased estimate is 0.
+
+    Raises:
+        ValueError: k is more than the number of trials, or the counts cannot be.
+
+    Source: S. Yao et al., tau-bench (2024), section 4.
+    """
+    _check(trials, successes, k)
+    return comb(successes, k) / comb(trials, k)
+
+
+def mean_over_tasks(estimates: Sequence[float]) -> float:
+    """The mean of the tasks' estimates: every task counts once.
+
+    Raises:
+        ValueError: There is no task.
+    """
+    if not estimates:
+        raise ValueError("Expected at least one task, found none.")
+    return sum(estimates) / len(estimates)
+
+
+def bootstrap_interval(
+    estimates: Sequence[float], *, confidence: float = 0.95, resamples: int = 2_000, seed: int = 0
+) -> tuple[float, float]:
+    """Where the mean over tasks lies, by drawing tasks (not trials) anew.
+
+    Raises:
+        ValueError: There is no task.
+
+    Source: B. Efron (1979), the percentile interval.
+    """
+    mean_over_tasks(estimates)
+    chance = random.Random(seed)
+    means = sorted(sum(chance.choices(estimates, k=len(estimates))) / len(estimates) for _ in range(resamples))
+    tail = (1.0 - confidence) / 2.0
+    return _quantile(means, tail), _quantile(means, 1.0 - tail)
+
+
+def _quantile(ordered: Sequence[float], probability: float) -> float:
+    place = probability * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def _check(trials: int, successes: int, k: int) -> None:
+    if not 0 <= successes <= trials:
+        raise ValueError(f"Expected from 0 to {trials} successes, found {successes}.")
+    if not 1 <= k <= trials:
+        raise ValueError(f"Expected k from 1 to the {trials} trials of the task, found {k}: run more trials for that.")
