@@ -45,15 +45,17 @@ class CompiledSchema:
         UsageError: The document is no JSON Schema, or refers outside itself.
     """
 
-    __slots__ = ("_formats", "_max_parts", "_parts", "_registry", "_validator", "document")
+    __slots__ = ("_formats", "_known_registry", "_known_validator", "_max_parts", "_parts", "document")
 
     def __init__(self, document: JsonObject, *, formats: FormatChecks | None = None) -> None:
         self.document = document
         self._formats = dict(formats or {})
         self._parts: dict[Location, jsonschema_rs.Validator] = {}
+        # Checked here and kept from its first use on: of thousands of tools few are called, and each takes memory.
+        self._known_registry: jsonschema_rs.Registry | None = None
+        self._known_validator: jsonschema_rs.Validator | None = None
         try:
-            self._registry = jsonschema_rs.Registry([(_URI, document)])
-            self._validator = self._compile(document)
+            self._compile(document)
         except (ValueError, jsonschema_rs.ReferencingError) as error:
             # The first line says what is wrong; the rest repeats the whole schema.
             reason = str(error).partition("\n")[0]
@@ -77,6 +79,8 @@ class CompiledSchema:
         if location not in self._parts:
             if len(self._parts) >= self._max_parts:
                 raise PartsExhaustedError
+            if self._known_registry is None:
+                self._known_registry = jsonschema_rs.Registry([(_URI, self.document)])
             self._parts[location] = self._compile({"$ref": _URI + pointer(location)})
         return self._parts[location].is_valid(value)
 
@@ -89,9 +93,15 @@ class CompiledSchema:
             violation for error in self._validator.iter_errors(value) for violation in _read(error, self.document)
         )
 
+    @property
+    def _validator(self) -> jsonschema_rs.Validator:
+        if self._known_validator is None:
+            self._known_validator = self._compile(self.document)
+        return self._known_validator
+
     def _compile(self, document: JsonObject) -> jsonschema_rs.Validator:
         return jsonschema_rs.Draft202012Validator(
-            document, formats=self._formats, validate_formats=True, registry=self._registry, offline=True
+            document, formats=self._formats, validate_formats=True, registry=self._known_registry, offline=True
         )
 
 
