@@ -24,22 +24,28 @@ BFCL = "bfcl_eval==2026.3.23"
 MOST_OUTPUT_TOKENS = 512
 
 
-def bfcl_data() -> dict[str, list[dict[str, Any]]]:
-    """Items by category, each with its right answers where there are any."""
+def bfcl_files(*names: str) -> dict[str, list[dict[str, Any]]]:
+    """The lines of these files of the data, without `BFCL_v4_` and `.json` in their names."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, BFCL]
         subprocess.run(command, check=True)
         with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as wheel:
+            return {name: [json.loads(line) for line in _text(wheel, name).splitlines()] for name in names}
 
-            def lines(name: str) -> list[dict[str, Any]]:
-                return [json.loads(line) for line in wheel.read(f"bfcl_eval/data/{name}").decode().splitlines()]
 
-            data = {}
-            for category, file in (("simple", "simple_python"), ("multiple", "multiple")):
-                answers = {item["id"]: item["ground_truth"] for item in lines(f"possible_answer/BFCL_v4_{file}.json")}
-                items = lines(f"BFCL_v4_{file}.json")
-                data[category] = [{**item, "right": answers[item["id"]]} for item in items]
-            data["irrelevance"] = lines("BFCL_v4_irrelevance.json")
+def _text(wheel: zipfile.ZipFile, name: str) -> str:
+    folder, _, file = name.rpartition("/")
+    return wheel.read(f"bfcl_eval/data/{folder}{'/' if folder else ''}BFCL_v4_{file}.json").decode()
+
+
+def bfcl_data() -> dict[str, list[dict[str, Any]]]:
+    """Items by category, each with its right answers where there are any."""
+    sampled = {"simple": "simple_python", "multiple": "multiple"}
+    files = bfcl_files(*sampled.values(), *(f"possible_answer/{file}" for file in sampled.values()), "irrelevance")
+    data = {"irrelevance": files["irrelevance"]}
+    for category, file in sampled.items():
+        answers = {item["id"]: item["ground_truth"] for item in files[f"possible_answer/{file}"]}
+        data[category] = [{**item, "right": answers[item["id"]]} for item in files[file]]
     return data
 
 

@@ -186,11 +186,11 @@ def _standard(scores: NDArray[np.floating], among: NDArray[np.bool_] | None) -> 
 
 def _largest(scores: NDArray[np.floating], count: int, among: NDArray[np.bool_] | None) -> list[int]:
     """The rows of the largest among those that may be found, in order; of equal ones the first."""
-    rows = np.arange(len(scores)) if among is None else np.flatnonzero(among)
-    if count < len(rows):
-        found = scores[rows]
-        rows = rows[found >= np.partition(found, len(found) - count)[len(found) - count]]
-    return [int(row) for row in rows[np.argsort(-scores[rows], kind="stable")][:count]]
+    found = scores if among is None else np.where(among, scores, -np.inf)
+    most = len(found) if among is None else int(among.sum())
+    least = np.partition(found, -count)[-count] if count < most else -np.inf
+    rows = np.flatnonzero(found >= least)
+    return [int(row) for row in rows[np.argsort(-found[rows], kind="stable")][: min(count, most)]]
 
 
 def _in_turns(lists: Sequence[Sequence[Hit]], limit: int) -> tuple[Hit, ...]:
