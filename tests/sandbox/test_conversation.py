@@ -1,4 +1,4 @@
-"""What a guest may say: numbered calls, whole files, one end; everything else is a verdict with its reason."""
+"""What a guest may say: batches of calls, whole files, one end; everything else is a verdict with its reason."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 from wieldy.sandbox import GuestCall, SandboxLimits
 from wieldy.sandbox.conversation import Conversation, Violation
 
-CALL = {"op": "call", "seq": 1, "name": "f", "arguments": {}}
+CALL = {"name": "f", "arguments": {}}
+CALLS = {"op": "calls", "calls": [CALL], "more": False}
 ERROR = {"op": "error", "type": "E", "message": "m", "line": 1, "traceback": "t"}
 FILE = {"op": "artifact", "name": "a", "data": "eA==", "last": True}
+
+
+def batch(*calls: Any, more: Any = False) -> Any:
+    return {"op": "calls", "calls": list(calls), "more": more}
 
 
 @pytest.mark.parametrize(
@@ -21,16 +26,25 @@ FILE = {"op": "artifact", "name": "a", "data": "eA==", "last": True}
     [
         ({}, "protocol"),
         ({"op": "shell"}, "protocol"),
-        ({"op": ["call"]}, "protocol"),
+        ({"op": ["calls"]}, "protocol"),
+        ({"op": "call", "seq": 1, **CALL}, "protocol"),
         ({"op": "ready"}, "protocol"),
-        ({**CALL, "seq": 2}, "protocol"),
-        ({**CALL, "seq": 0}, "protocol"),
-        ({**CALL, "seq": True}, "protocol"),
-        ({**CALL, "seq": 1.0}, "protocol"),
-        ({**CALL, "seq": "1"}, "protocol"),
-        ({**CALL, "seq": 10**40}, "protocol"),
-        ({**CALL, "name": None}, "protocol"),
-        ({**CALL, "arguments": []}, "protocol"),
+        (batch(), "protocol"),
+        (batch(more=True), "protocol"),
+        ({**CALLS, "calls": None}, "protocol"),
+        ({**CALLS, "calls": CALL}, "protocol"),
+        ({**CALLS, "more": None}, "protocol"),
+        ({**CALLS, "more": 0}, "protocol"),
+        ({"op": "calls", "calls": [CALL]}, "protocol"),
+        (batch(1), "protocol"),
+        (batch(None), "protocol"),
+        (batch([]), "protocol"),
+        (batch({}), "protocol"),
+        (batch({"name": "f"}), "protocol"),
+        (batch({**CALL, "name": None}), "protocol"),
+        (batch({**CALL, "arguments": []}), "protocol"),
+        (batch(CALL, {**CALL, "name": 1}), "protocol"),
+        (batch(*[CALL] * 1001), "calls"),
         ({"op": "done", "repr": 1}, "protocol"),
         ({**ERROR, "type": 1}, "protocol"),
         ({**ERROR, "line": True}, "protocol"),
@@ -50,7 +64,7 @@ def test_what_a_guest_never_says_ends_it(frame: Any, because: str) -> None:
 
 
 @pytest.mark.parametrize("end", [{"op": "done", "value": 1}, ERROR])
-@pytest.mark.parametrize("more", [CALL, FILE, ERROR, {"op": "done"}])
+@pytest.mark.parametrize("more", [CALLS, FILE, ERROR, {"op": "done"}])
 def test_after_the_end_nothing_may_come(end: Any, more: Any) -> None:
     conversation = Conversation(SandboxLimits())
     conversation.take(end)
@@ -58,48 +72,66 @@ def test_after_the_end_nothing_may_come(end: Any, more: Any) -> None:
         conversation.take(more)
 
 
-@given(st.integers(1, 5), st.integers(0, 8))
-def test_as_many_calls_are_taken_as_the_limit_says(limit: int, made: int) -> None:
+@given(st.integers(1, 5), st.lists(st.integers(1, 4), max_size=5))
+def test_as_many_calls_are_taken_as_the_limit_says(limit: int, batches: list[int]) -> None:
     conversation = Conversation(SandboxLimits(calls=limit))
-    for seq in range(1, made + 1):
-        if seq > limit:
+    made = 0
+    for size in batches:
+        if made + size > limit:
             with pytest.raises(Violation) as verdict:
-                conversation.take({**CALL, "seq": seq})
+                conversation.take(batch(*[CALL] * size))
             assert verdict.value.because == "calls"
             return
-        assert conversation.take({**CALL, "seq": seq}) == GuestCall(seq=seq, name="f", arguments={})
+        conversation.take(batch(*[CALL] * size))
+        numbers = range(made + 1, made + size + 1)
+        assert conversation.waiting == tuple(GuestCall(seq=seq, name="f", arguments={}) for seq in numbers)
+        conversation.answered()
+        made += size
     assert conversation.calls == made
 
 
 @given(st.lists(st.integers(0, 4 << 20), max_size=8), st.integers(0, 8))
-def test_what_waits_for_answers_is_held_to_a_size(sizes: list[int], answered: int) -> None:
+def test_a_batch_is_held_to_a_size(sizes: list[int], pieces: int) -> None:
     conversation = Conversation(SandboxLimits())
     held = 0
-    for seq, size in enumerate(sizes, start=1):
-        frame = {**CALL, "seq": seq}
+    for number, size in enumerate(sizes, start=1):
+        is_last = number % (pieces + 1) == 0
         if held + size > 16 << 20:
             with pytest.raises(Violation, match="calls"):
-                conversation.take(frame, size)
+                conversation.take(batch(CALL, more=not is_last), size)
             return
-        conversation.take(frame, size)
-        if seq <= answered:
-            conversation.answered(seq)
-        else:
-            held += size
+        conversation.take(batch(CALL, more=not is_last), size)
+        held += size
+        if is_last:
+            conversation.answered()
+            held = 0
 
 
-@given(st.lists(st.sampled_from(["answered", "postponed"]), min_size=1, max_size=6))
-def test_a_run_is_paused_when_every_open_call_waits_for_elsewhere(ends: list[str]) -> None:
+@given(st.lists(st.integers(1, 3), min_size=1, max_size=6))
+def test_a_batch_may_come_in_pieces_and_waits_once_all_of_it_is_there(pieces: list[int]) -> None:
     conversation = Conversation(SandboxLimits())
-    for seq in range(1, len(ends) + 1):
-        conversation.take({**CALL, "seq": seq})
-    assert not conversation.is_paused
-    for seq, end in enumerate(ends, start=1):
-        getattr(conversation, end)(seq)
-    assert conversation.is_paused is ("postponed" in ends)
-    for seq in range(1, len(ends) + 1):
-        conversation.answered(seq)
-    assert not conversation.is_paused
+    for place, size in enumerate(pieces, start=1):
+        assert not conversation.waiting
+        conversation.take(batch(*[CALL] * size, more=place < len(pieces)))
+    assert [call.seq for call in conversation.waiting] == list(range(1, sum(pieces) + 1))
+    conversation.answered()
+    assert not conversation.waiting
+
+
+@pytest.mark.parametrize("more", [FILE, ERROR, {"op": "done", "value": 1}])
+def test_between_the_calls_of_a_batch_nothing_else_may_come(more: Any) -> None:
+    conversation = Conversation(SandboxLimits())
+    conversation.take(batch(CALL, more=True))
+    with pytest.raises(Violation, match="between"):
+        conversation.take(more)
+
+
+@pytest.mark.parametrize("more", [CALLS, FILE, ERROR, {"op": "done", "value": 1}])
+def test_before_calls_are_answered_nothing_may_come(more: Any) -> None:
+    conversation = Conversation(SandboxLimits())
+    conversation.take(CALLS)
+    with pytest.raises(Violation, match="before"):
+        conversation.take(more)
 
 
 def test_a_file_may_come_in_pieces_and_only_whole_files_count() -> None:

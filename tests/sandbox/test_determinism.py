@@ -102,12 +102,23 @@ async def test_without_a_clock_time_is_real_even_after_a_run_with_one(session: S
         assert before <= found <= time.time()
 
 
-async def test_waiting_is_waiting_under_a_standing_clock(session: Session) -> None:
+async def test_without_a_clock_waiting_is_waiting(session: Session) -> None:
     code = """
 import asyncio, time
-before = time.time()
+before = time.monotonic()
 await asyncio.sleep(0.01)
 time.sleep(0.01)
-time.time() - before
+await asyncio.gather(asyncio.sleep(0.01), asyncio.sleep(0.005))
+time.monotonic() - before
 """
-    assert (await session.run(code, clock=STANDING)).value == 0
+    for clock in (STANDING, None):
+        outcome = await session.run(code, clock=clock)
+        assert isinstance(outcome.value, float)
+        assert outcome.value >= 0.03 - 1e-6
+
+
+async def test_without_a_clock_a_timeout_ends_what_never_comes(session: Session) -> None:
+    code = "import asyncio\nasync with asyncio.timeout(0.01):\n    await asyncio.Event().wait()"
+    outcome = await session.run(code)
+    assert outcome.error is not None
+    assert outcome.error.type == "TimeoutError"

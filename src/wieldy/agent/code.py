@@ -23,7 +23,6 @@ from wieldy.core.limits import Limits
 from wieldy.core.messages import Message
 from wieldy.run.actions.code.checking import names_left, problems_of, refusal
 from wieldy.run.actions.code.ended import ended_from_text
-from wieldy.run.actions.code.lockstep import Session as LockstepSession
 from wieldy.run.actions.code.model import NAME, CodeModel
 from wieldy.run.actions.code.namespace import Namespace
 from wieldy.run.actions.code.prelude import prelude_of
@@ -91,7 +90,7 @@ async def opened(toolset: Toolset, rules: CodeRules) -> AsyncGenerator[tuple[Stu
         session = await stack.enter_async_context(
             open_sandbox(rules.tier, limits=limits, packages=rules.packages, python=rules.python)
         )
-        yield stubs, Namespace(LockstepSession(session, limits=limits), prelude=prelude_of(stubs))
+        yield stubs, Namespace(session, prelude=prelude_of(stubs))
 
 
 def request_of(request: RunRequest, model: CodeModel, *, messages: tuple[Message, ...]) -> RunRequest:

@@ -114,7 +114,7 @@ class SkillToolset(Toolset):
         run_id = nested_run_id(ctx.idempotency_key)
         names = {each.name for each in skill.tools}
         toolset = self._inner.filtered(lambda each: each.name in names)
-        namespace = Namespace(shop.session, prelude=prelude_of(stubs_of(toolset.definitions)))
+        namespace = Namespace(shop.interpreter, prelude=prelude_of(stubs_of(toolset.definitions)))
         model = CodeModel(
             namespace, run_id=run_id, started=lambda: journal.read(run_id)[0].time, results=request.results
         )

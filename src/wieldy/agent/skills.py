@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from wieldy.agent.code_rules import CodeRules
 from wieldy.agent.waiting import wait_for
 from wieldy.core.errors import SkillError
-from wieldy.run.actions.code.lockstep import Session
 from wieldy.run.actions.code.skills.functions import function_in, tools_named_in
 from wieldy.run.actions.code.skills.recorded import recorded_action
 from wieldy.run.actions.code.skills.skill import Example, RecordedCall, Skill, ToolRecord, tool_record
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from wieldy.core.influence import Sources
     from wieldy.core.json import JsonObject
     from wieldy.core.ports import Journal
+    from wieldy.run.actions.code.interpreter import Interpreter
     from wieldy.tools.toolset import ToolLike
 
 _UNKNOWN: Final = object()
@@ -59,14 +59,14 @@ class LeftOut:
 class Workshop:
     """A sandbox in which one skill after the other is run."""
 
-    session: Session
+    interpreter: Interpreter
     limits: SandboxLimits
     lock: anyio.Lock
 
     async def check(self, skill: Skill) -> None:
         """As `check_skill`."""
         async with self.lock:
-            await check_skill(skill, self.session, self.limits)
+            await check_skill(skill, self.interpreter, self.limits)
 
     async def with_example(self, skill: Skill, pool: Iterable[RecordedCall]) -> Skill:
         """The skill with an example of what its function asks for and returns, answered from these calls.
@@ -75,7 +75,7 @@ class Workshop:
             SkillError: As `tried`.
         """
         async with self.lock:
-            trial = await tried(skill, self.session, self.limits, pool=pool)
+            trial = await tried(skill, self.interpreter, self.limits, pool=pool)
         return replace(skill, example=replace(skill.example, calls=trial.used, value=trial.value))
 
 
@@ -278,7 +278,7 @@ async def workshop(rules: CodeRules) -> AsyncGenerator[Workshop]:
     """
     limits = rules.limits or SandboxLimits()
     async with open_sandbox(rules.tier, limits=limits, packages=rules.packages, python=rules.python) as session:
-        yield Workshop(session=Session(session, limits=limits), limits=limits, lock=anyio.Lock())
+        yield Workshop(interpreter=session, limits=limits, lock=anyio.Lock())
 
 
 def draft_of(source: str, tools: Sequence[ToolRecord], *, example: Example, check: str) -> Skill:

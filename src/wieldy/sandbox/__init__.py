@@ -15,29 +15,30 @@ from wieldy.sandbox.outcome import (
     Artifact,
     CodeError,
     Counts,
+    Failure,
     GuestCall,
     KilledBecause,
     Outcome,
-    Pause,
     Reply,
     Status,
     Tier,
 )
 from wieldy.sandbox.probe import probe
-from wieldy.sandbox.replies import Answer, Handler
+from wieldy.sandbox.replies import MAX_VALUE_BYTES, Answer, Handler
 from wieldy.sandbox.session import Session
 from wieldy.sandbox.tiers import TierName
 
 __all__ = [
+    "MAX_VALUE_BYTES",
     "Answer",
     "Artifact",
     "CodeError",
     "Counts",
+    "Failure",
     "GuestCall",
     "Handler",
     "KilledBecause",
     "Outcome",
-    "Pause",
     "Reply",
     "SandboxLimits",
     "Session",

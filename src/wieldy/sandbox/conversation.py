@@ -1,8 +1,8 @@
 """What one run's guest may say, and what it means: a state machine that decides and never waits.
 
-The law: calls are numbered 1, 2, 3 without gaps, each is answered once, and after `done` or `error` nothing comes.
-Whatever else the guest says is a `Violation` that names why the run is killed. Sizes and names of files are checked
-here too.
+The law: the guest asks for a batch of calls and says nothing more until all of them are answered; after `done` or
+`error` nothing comes. Whatever else it says is a `Violation` that names why the run is killed. Sizes and names of files
+are checked here too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from wieldy.sandbox.outcome import Artifact, CodeError, GuestCall, KilledBecause
 from wieldy.sandbox.texts import is_file_name, media_type_of, printed
 
 _TEXT_CHARACTERS = 20_000
-_OPEN_BYTES = 16 << 20
+_BATCH_BYTES = 16 << 20
 
 
 class Violation(Exception):  # noqa: N818 - not an error of ours: a verdict about the guest
@@ -32,9 +32,8 @@ class Conversation:
     """One run, from the code that was sent to its end.
 
     Attributes:
-        calls: How many were made.
-        running: Calls that a handler is at work on.
-        waiting: Calls whose handlers said that the answer comes later.
+        calls: How many were made; the next one gets the number that follows.
+        waiting: The batch that is to be answered, once all of it has come.
         has_ended: Whether `done` or `error` came.
         is_exhausted: Whether the code ended because it got no more memory.
     """
@@ -42,8 +41,7 @@ class Conversation:
     def __init__(self, limits: SandboxLimits) -> None:
         self._limits = limits
         self.calls = 0
-        self.running: dict[int, GuestCall] = {}
-        self.waiting: dict[int, GuestCall] = {}
+        self.waiting: tuple[GuestCall, ...] = ()
         self.has_ended = False
         self.is_exhausted = False
         self.value: JsonValue = None
@@ -52,24 +50,27 @@ class Conversation:
         self._artifacts: dict[str, bytearray] = {}
         self._unfinished: str | None = None
         self._artifact_bytes = 0
-        self._open_bytes: dict[int, int] = {}
+        self._asked: list[GuestCall] = []
+        self._asked_bytes = 0
 
-    def take(self, frame: JsonObject, size_bytes: int = 0) -> GuestCall | None:
-        """What the guest said is known; a call is given back, to be answered.
+    def take(self, frame: JsonObject, size_bytes: int = 0) -> None:
+        """What the guest said is known.
 
         Args:
             frame: As it was read.
-            size_bytes: How long it was; what waits for answers is held here, so there is a limit to it.
+            size_bytes: How long it was; a batch is held here, so there is a limit to it.
 
         Raises:
             Violation: The guest never says that, or it is beyond a limit.
         """
         operation = frame.get("op")
-        if self.has_ended:
-            raise Violation("protocol", "a frame after the end")
-        if operation == "call":
-            return self._call(frame, size_bytes)
-        if operation == "artifact":
+        if self.has_ended or self.waiting:
+            raise Violation("protocol", "a frame after the end, or before calls were answered")
+        if operation == "calls":
+            self._take_calls(frame, size_bytes)
+        elif self._asked:
+            raise Violation("protocol", "something between the calls of a batch")
+        elif operation == "artifact":
             self._artifact(frame)
         elif operation == "done":
             self._done(frame)
@@ -77,22 +78,10 @@ class Conversation:
             self._error(frame)
         else:
             raise Violation("protocol", "a frame of no known kind")
-        return None
 
-    def answered(self, seq: int) -> None:
-        """The call has its answer."""
-        self.running.pop(seq, None)
-        self.waiting.pop(seq, None)
-        self._open_bytes.pop(seq, None)
-
-    def postponed(self, seq: int) -> None:
-        """The call waits for an answer from elsewhere."""
-        self.waiting[seq] = self.running.pop(seq)
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether every call that has no answer waits for one from elsewhere, and there is such a call."""
-        return bool(self.waiting) and not self.running and not self.has_ended
+    def answered(self) -> None:
+        """All calls of the batch have their answers."""
+        self.waiting, self._asked_bytes = (), 0
 
     @property
     def artifacts(self) -> tuple[Artifact, ...]:
@@ -103,22 +92,18 @@ class Conversation:
             if name != self._unfinished
         )
 
-    def _call(self, frame: JsonObject, size_bytes: int) -> GuestCall:
-        seq, name, arguments = frame.get("seq"), frame.get("name"), frame.get("arguments")
-        if (
-            type(seq) is not int
-            or seq != self.calls + 1
-            or not isinstance(name, str)
-            or not isinstance(arguments, dict)
-        ):
-            raise Violation("protocol", "a call that the guest never writes")
-        self._open_bytes[seq] = size_bytes
-        if self.calls >= self._limits.calls or sum(self._open_bytes.values()) > _OPEN_BYTES:
+    def _take_calls(self, frame: JsonObject, size_bytes: int) -> None:
+        asked, has_more = frame.get("calls"), frame.get("more")
+        if not isinstance(asked, list) or not asked or not isinstance(has_more, bool):
+            raise Violation("protocol", "a batch that the guest never writes")
+        self._asked_bytes += size_bytes
+        if self.calls + len(asked) > self._limits.calls or self._asked_bytes > _BATCH_BYTES:
             raise Violation("calls")
-        self.calls = seq
-        call = GuestCall(seq=seq, name=name, arguments=arguments)
-        self.running[seq] = call
-        return call
+        for each in asked:
+            self.calls += 1
+            self._asked.append(_call_in(each, self.calls))
+        if not has_more:
+            self.waiting, self._asked = tuple(self._asked), []
 
     def _artifact(self, frame: JsonObject) -> None:
         name, content = frame.get("name"), _bytes_of(frame.get("data"))
@@ -150,6 +135,13 @@ class Conversation:
         self.has_ended = True
         self.is_exhausted = frame.get("exhausted") is True
         self.error = CodeError(type=kind, message=message, line=line, traceback=traceback)
+
+
+def _call_in(asked: JsonValue, seq: int) -> GuestCall:
+    name, arguments = (asked.get("name"), asked.get("arguments")) if isinstance(asked, dict) else (None, None)
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        raise Violation("protocol", "a call that the guest never writes")
+    return GuestCall(seq=seq, name=name, arguments=arguments)
 
 
 def _shown(text: str) -> str:

@@ -10,8 +10,8 @@ import json
 from typing import Any, Final, cast
 
 from wieldy.core.json import JsonObject, parse_json
+from wieldy.sandbox.inside.guest.channel import FRAME_BYTES, ITEM_BYTES
 
-FRAME_BYTES: Final = 4 << 20
 DEEPEST: Final = 120  # the guest nests a hundred deep, within a frame
 
 _encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False)
@@ -68,13 +68,27 @@ def frame_of(content: JsonObject) -> bytes:
         ValueError: The content is no JSON, or too long for a frame.
         TypeError: The same, where it holds other objects.
     """
+    encoded = _encoded(content, FRAME_BYTES)
+    return len(encoded).to_bytes(4, "big") + encoded
+
+
+def item_of(content: JsonObject) -> bytes:
+    """The content as it stands in a frame beside others (`in_frames` of the guest's channel).
+
+    Raises:
+        ValueError, TypeError: As `frame_of`.
+    """
+    return _encoded(content, ITEM_BYTES)
+
+
+def _encoded(content: JsonObject, most_bytes: int) -> bytes:
     try:
         encoded = _encoder.encode(content).encode()
     except UnicodeEncodeError:  # half a character, which UTF-8 does not have and an escape has
         encoded = _escaping.encode(content).encode()
-    if len(encoded) > FRAME_BYTES:
-        raise ValueError(f"{len(encoded):,} bytes are more than the {FRAME_BYTES:,} of a frame")
-    return len(encoded).to_bytes(4, "big") + encoded
+    if len(encoded) > most_bytes:
+        raise ValueError(f"{len(encoded):,} bytes are more than the {most_bytes:,} that can be sent at once")
+    return encoded
 
 
 def _read(content: bytes) -> JsonObject:

@@ -26,7 +26,8 @@ class SandboxLimits:
         files_bytes: Size of all files that a run writes together.
         file_bytes: Size of any one of them.
         files: How many files and directories it writes.
-        calls: How often it calls the host. Calls that wait for answers at one time have at most 16 MB of arguments.
+        calls: How often it calls the host. Calls that are made at once have at most 16 MB of arguments, and as
+            much of answers by a handler; one call, and one answer, have at most 4 MB.
     """
 
     wall_s: float = 10.0

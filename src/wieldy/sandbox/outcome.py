@@ -8,7 +8,7 @@ from wieldy.core.json import JsonObject, JsonValue
 from wieldy.core.record import Record
 
 Status: TypeAlias = Literal["done", "error", "paused", "killed"]
-"""`done`: the code came to its end. `error`: it raised. `paused`: it waits for an answer. `killed`: it was ended."""
+"""`done`: the code came to its end. `error`: it raised. `paused`: it waits for answers. `killed`: it was ended."""
 
 KilledBecause: TypeAlias = Literal[
     "wall_time",
@@ -77,7 +77,7 @@ class Counts(Record, frozen=True, kw_only=True):
         cpu_s: Seconds of CPU time.
         wall_s: Seconds that count against the limit: those in which no call was being answered.
         peak_memory_bytes: The most that the code's process had in memory, pages shared with others included; over all
-            runs that share variables.
+            runs that share variables; 0 while a run is paused.
         output_bytes: Written to standard output and standard error, kept or not.
     """
 
@@ -98,7 +98,7 @@ class Outcome(Record, frozen=True, kw_only=True):
         error: What the code raised; beside `killed` too, where that is how it ended.
         killed_because: Which limit, or what else.
         signal: The signal's number, where one ended the process.
-        waiting: Calls that wait for an answer, where the run is paused.
+        waiting: The calls that wait for answers, in the order in which the code made them, where the run is paused.
         handler_crashes: Tracebacks of handlers that raised what they should not; the code read "internal error".
     """
 
@@ -116,12 +116,8 @@ class Outcome(Record, frozen=True, kw_only=True):
     counts: Counts = Counts()
 
 
-class Pause(Record, frozen=True, kw_only=True):
-    """A handler's answer that there will be an answer later: the run is paused, and `Session.resume` brings it."""
-
-
 class Reply(Record, frozen=True, kw_only=True):
-    """A handler's answer that carries a time, to which a standing clock moves.
+    """What a call brought; it may carry a time, to which a standing clock moves.
 
     Attributes:
         value: What the code gets.
@@ -130,6 +126,17 @@ class Reply(Record, frozen=True, kw_only=True):
 
     value: JsonValue
     time: float | None = None
+
+
+class Failure(Record, frozen=True, kw_only=True):
+    """A call failed: the code gets a `ToolError`.
+
+    Attributes:
+        kind: A stable word for how.
+    """
+
+    kind: str
+    message: str
 
 
 class Tier(Record, frozen=True, kw_only=True):

@@ -1,39 +1,41 @@
-"""What handlers of calls may answer, and the frames that it becomes: only what was meant for the code crosses."""
+"""What may be answered to calls, and the bytes that it becomes: only what was meant for the code crosses."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from wieldy.core.errors import ModelVisibleError
 from wieldy.core.json import JsonObject, JsonValue
-from wieldy.sandbox.outcome import GuestCall, Pause, Reply
+from wieldy.sandbox.frames import item_of
+from wieldy.sandbox.outcome import Failure, GuestCall, Reply
 
-Answer: TypeAlias = "JsonValue | Reply | Pause"
+MAX_VALUE_BYTES: Final = 4_000_000
+"""Of a value that is answered, as JSON in UTF-8: what is certainly no larger can be sent."""
+
+Answer: TypeAlias = "JsonValue | Reply | Failure | ModelVisibleError"
 Handler: TypeAlias = Callable[[GuestCall], Awaitable[Answer]]
-"""Answers a call of the code. Raises a `ModelVisibleError`, as `ToolError` is one, to tell the code that it failed.
+"""Answers a call of the code, or raises a `ModelVisibleError`, as `ToolError` is one, to tell the code that it failed.
 
-Handlers run at once. One task may answer several calls of a run, one after the other: what a handler sets in a context
-variable, the next may find there.
+All calls of a batch are handled at once; the code goes on when all are answered.
 """
 
 
-def success(seq: int, answer: JsonValue | Reply) -> JsonObject:
-    """The frame that brings the code what a handler answered."""
+def reply_to_bytes(answer: Answer) -> bytes:
+    """The answer as it stands in a frame.
+
+    Raises:
+        ValueError: It is no JSON, or too large. Also TypeError and RecursionError, where it holds other objects.
+    """
+    if isinstance(answer, ModelVisibleError):
+        answer = Failure(kind=kind_of(answer), message=str(answer))
+    if isinstance(answer, Failure):
+        return item_of({"error": {"kind": answer.kind, "message": answer.message}})
     if isinstance(answer, Reply):
-        return {"op": "reply", "seq": seq, "value": answer.value, "time": answer.time}
-    return {"op": "reply", "seq": seq, "value": answer}
-
-
-def failure(seq: int, error: ModelVisibleError) -> JsonObject:
-    """The frame that brings the code a `ToolError` with the text of this one."""
-    return failure_frame(seq, kind_of(error), str(error))
-
-
-def failure_frame(seq: int, kind: str, message: str) -> JsonObject:
-    """The same, from its parts."""
-    return {"op": "reply", "seq": seq, "error": {"kind": kind, "message": message}}
+        reply: JsonObject = {"value": answer.value, "time": answer.time}
+        return item_of(reply if answer.time is not None else {"value": answer.value})
+    return item_of({"value": answer})
 
 
 def kind_of(error: ModelVisibleError) -> str:

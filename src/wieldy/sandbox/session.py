@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import base64
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from wieldy.core.errors import ModelVisibleError, SandboxError, UsageError
-from wieldy.core.json import JsonObject, JsonValue
+from wieldy.core.errors import SandboxError, UsageError
+from wieldy.core.json import JsonObject
 from wieldy.sandbox.frames import frame_of
 from wieldy.sandbox.limits import SandboxLimits
-from wieldy.sandbox.outcome import Outcome, Reply, Tier
-from wieldy.sandbox.replies import Handler
+from wieldy.sandbox.outcome import Outcome, Tier
+from wieldy.sandbox.replies import Answer, Handler
 from wieldy.sandbox.starting import SandboxProcesses, StartError
 from wieldy.sandbox.supervisor import Supervision
 from wieldy.sandbox.texts import is_file_name
@@ -82,11 +82,12 @@ class Session:
             code: Python; `await` may stand at its top. Its value is that of the last expression, else of the name that
                 was assigned last.
             call: Answers the calls that the code makes: `await call(name, arguments)` or `call_sync(name, arguments)`.
+                Without it a run is paused where the code needs answers.
             prelude: Python that runs before, in the same namespace; it counts for no line.
             files: What the working directory has before, by relative paths.
             seed: Chance follows from it; None is real chance.
-            clock: The code's time, in seconds since 1970 or as a time with its zone; it stands there and moves with the
-                times that replies carry. None is the real clock.
+            clock: The code's time, in seconds since 1970 or as a time with its zone; it stands there, and moves by what
+                the code waits for and by the times that replies carry. None is the real clock.
             fresh: Whether to forget the variables and files of earlier runs, and one that is paused.
 
         Raises:
@@ -94,51 +95,44 @@ class Session:
             SandboxError: The sandbox's own processes have ended.
         """
         frames = self._frames_of_files(files or {})
-        start: JsonObject = {
-            "op": "run",
-            "code": code,
-            "prelude": prelude,
-            "seed": seed,
-            "clock": clock.timestamp() if isinstance(clock, datetime) else clock,
-        }
-        _check_sendable(start)
+        start = _to_bytes(
+            {
+                "op": "run",
+                "code": code,
+                "prelude": prelude,
+                "seed": seed,
+                "clock": clock.timestamp() if isinstance(clock, datetime) else clock,
+            }
+        )
         with self._occupied():
             if self._paused is not None and not fresh:
-                raise UsageError("a run is paused here: `resume` it, `close` the session, or begin with fresh=True")
+                raise UsageError("a run is paused here: `answer` it, `close` the session, or begin with fresh=True")
             self._paused = None
             worker = await self._worker_for(fresh=fresh)
             self._write_inputs(files or {})
-            return await self._supervised(Supervision(worker, self._limits, call), *frames, start)
+            supervision = Supervision(worker, self._limits, call)
+            return await self._supervised(supervision, [*frames, start])
 
-    async def resume(
-        self,
-        reply: JsonValue | Reply | ModelVisibleError,
-        *,
-        seq: int | None = None,
-        call: Handler | None = None,
-    ) -> Outcome:
-        """What came of the paused run, after one of its waiting calls is answered.
+    async def answer(self, answers: Sequence[Answer]) -> Outcome:
+        """What came of the paused run, after all calls that it waits for are answered.
 
         Args:
-            reply: The answer, or the error that the code gets.
-            seq: Which of the calls; may be left out if only one waits.
-            call: Answers further calls; None is the handler that the run began with.
+            answers: One for each call of `Outcome.waiting`, in that order: a value, a `Reply`, or a failure.
 
         Raises:
-            UsageError: No run is paused, no such call waits, or the answer cannot be sent.
+            UsageError: No run is paused, there are more or fewer answers than calls, or one cannot be sent.
             SandboxError: The sandbox's own processes have ended.
         """
         with self._occupied():
             supervision = self._paused
             if supervision is None:
                 raise UsageError("no run is paused here")
-            _check_sendable({"value": reply.value if isinstance(reply, Reply) else _value_of(reply)})
             try:
-                frame = supervision.answer(seq, reply)
-            except ValueError as error:
-                raise UsageError(str(error)) from None
+                frames = supervision.replies(answers)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise UsageError(f"these answers cannot be sent into the sandbox: {error}") from None
             self._paused = None
-            return await self._supervised(supervision, frame, call=call)
+            return await self._supervised(supervision, frames)
 
     async def close(self) -> None:
         """No process and no file of the sandbox is left; a paused run is over."""
@@ -150,10 +144,10 @@ class Session:
         if self._inputs is not None:
             shutil.rmtree(self._inputs, ignore_errors=True)
 
-    async def _supervised(self, supervision: Supervision, *frames: JsonObject, call: Handler | None = None) -> Outcome:
+    async def _supervised(self, supervision: Supervision, frames: Iterable[bytes]) -> Outcome:
         outcome: Outcome | None = None
         try:
-            outcome = await supervision.until_end(*frames, handler=call)
+            outcome = await supervision.until_end(frames)
             return outcome
         finally:
             if self._retired is not None:
@@ -186,7 +180,7 @@ class Session:
         for left in self._inputs.iterdir() if self._inputs is not None else ():
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
-    def _frames_of_files(self, files: Mapping[str, bytes]) -> list[JsonObject]:
+    def _frames_of_files(self, files: Mapping[str, bytes]) -> list[bytes]:
         for name in files:
             if not is_file_name(name):
                 raise UsageError(f"{name!r} is no relative path of a file that can be put into the sandbox")
@@ -195,12 +189,14 @@ class Session:
         if self._inputs is not None:
             return []
         return [
-            {
-                "op": "file",
-                "name": name,
-                "data": base64.b64encode(content[start : start + _PIECE_BYTES]).decode(),
-                "first": start == 0,
-            }
+            _to_bytes(
+                {
+                    "op": "file",
+                    "name": name,
+                    "data": base64.b64encode(content[start : start + _PIECE_BYTES]).decode(),
+                    "first": start == 0,
+                }
+            )
             for name, content in files.items()
             for start in range(0, max(len(content), 1), _PIECE_BYTES)
         ]
@@ -234,12 +230,8 @@ class _Occupied:
         self._session._is_busy = False  # pyright: ignore[reportPrivateUsage]
 
 
-def _value_of(reply: JsonValue | ModelVisibleError) -> JsonValue:
-    return str(reply) if isinstance(reply, ModelVisibleError) else reply
-
-
-def _check_sendable(content: JsonObject) -> None:
+def _to_bytes(content: JsonObject) -> bytes:
     try:
-        frame_of(content)
+        return frame_of(content)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"this cannot be sent into the sandbox: {error}") from None

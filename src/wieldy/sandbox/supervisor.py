@@ -1,37 +1,36 @@
-"""Watches one run: passes frames to the conversation, lets the handler answer calls, and ends what goes beyond a limit.
+"""Watches one run: code and host take turns, and what goes beyond a limit is ended.
 
-The guest is a peer that may do anything with its channel; all authority is here. Handlers run at once, and answers go
-back in the order in which they come. A run ends in exactly one way: the code's own end, a pause, or a verdict.
+The guest is a peer that may do anything with its channel; all authority is here. In its turn the code runs until it
+asks for calls, which are answered all at once, or ends; in the host's turn it stands still, held by the kernel. A run
+ends in exactly one way: the code's own end, a pause, or a verdict.
 """
 
 from __future__ import annotations
 
 import signal
 import traceback
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import anyio
-from anyio.abc import TaskGroup
 
 from wieldy.core.errors import ModelVisibleError
-from wieldy.core.json import JsonObject, JsonValue
 from wieldy.sandbox.conversation import Conversation, Violation
 from wieldy.sandbox.frames import ProtocolError
+from wieldy.sandbox.inside.guest.channel import in_frames
 from wieldy.sandbox.limits import SandboxLimits
-from wieldy.sandbox.outcome import Counts, GuestCall, KilledBecause, Outcome, Pause, Reply, Status
-from wieldy.sandbox.replies import Handler, failure, failure_frame, success
+from wieldy.sandbox.outcome import Counts, Failure, GuestCall, KilledBecause, Outcome, Status
+from wieldy.sandbox.replies import Answer, Handler, reply_to_bytes
 from wieldy.sandbox.stopwatch import Stopwatch
 from wieldy.sandbox.texts import printed
 from wieldy.sandbox.worker import Worker
 
-_UNSENT_BYTES: Final = 8 << 20
 _SHORTEST_WATCH_S: Final = 0.02
-_SETTLING_LOOKS: Final = 50
-_SETTLING_S: Final = 0.002
+_ANSWERS_BYTES: Final = 16 << 20
 
 
 class Supervision:
-    """One run in a worker; `until_end` once, and again after each pause."""
+    """One run in a worker; `until_end` once, and again with `replies` after each pause."""
 
     def __init__(self, worker: Worker, limits: SandboxLimits, handler: Handler | None) -> None:
         self._worker = worker
@@ -42,146 +41,123 @@ class Supervision:
         self._cpu_at_start_s = worker.cpu_s()
         self._verdict: KilledBecause | None = None
         self._crashes: list[str] = []
-        self._idle: list[Desk] = []
-        self._turn = anyio.CancelScope()
+        self._answers_bytes = 0
         worker.output.begin(limits.kept_output_bytes)
         worker.errors.begin(limits.kept_output_bytes)
 
-    async def until_end(self, *frames: JsonObject, handler: Handler | None = None) -> Outcome:
+    async def until_end(self, frames: Iterable[bytes]) -> Outcome:
         """Sends the frames, then watches until the run ends or is paused; a worker that cannot go on is dead then.
 
         Raises:
             SandboxError: The sandbox's own processes have ended.
         """
-        self._handler = handler or self._handler
-        self._turn = anyio.CancelScope()
-        self._idle.clear()
-        self._worker.send(*frames)
-        self._stopwatch.go_on()
-        self._worker.go_on()
-        async with anyio.create_task_group() as handlers:
-            with self._turn:
-                handlers.start_soon(self._watch)
-                handlers.start_soon(self._pause_if_nothing_goes_on)
-                await self._converse(handlers)
-            self._worker.stop()
-            handlers.cancel_scope.cancel()
-        self._stopwatch.stop()
-        if self._verdict is None and self._conversation.is_paused:
-            return self._outcome("paused", await self._counts_of_living())
-        return await self._ended()
+        while True:
+            await self._turn(frames)
+            if self._verdict is not None or not self._conversation.waiting:
+                return await self._ended()
+            if self._handler is None:
+                self._worker.drain()
+                return self._outcome("paused", self._counts(self._cpu_s(), 0))
+            replies = await self._answers(self._handler, self._conversation.waiting)
+            self._conversation.answered()
+            frames = in_frames("replies", replies)
 
-    def answer(self, seq: int | None, answer: JsonValue | Reply | ModelVisibleError) -> JsonObject:
-        """The frame that answers a call which waits.
+    def replies(self, answers: Sequence[Answer]) -> Iterable[bytes]:
+        """The frames that answer the calls which wait; send them with `until_end`.
 
         Raises:
-            ValueError: No such call waits, or the answer is no JSON.
+            ValueError: There are more or fewer answers than calls, or one cannot be sent; also TypeError and
+                RecursionError. The run is still paused.
         """
         waiting = self._conversation.waiting
-        chosen = next(iter(waiting)) if seq is None and len(waiting) == 1 else seq
-        if chosen not in waiting:
-            raise ValueError(f"one of the calls {sorted(waiting)} must be named (seq=), and {seq!r} was")
-        self._conversation.answered(chosen)
-        return failure(chosen, answer) if isinstance(answer, ModelVisibleError) else success(chosen, answer)
+        if len(answers) != len(waiting):
+            raise ValueError(f"expected an answer to each of the {len(waiting)} calls that wait, found {len(answers)}")
+        replies = [reply_to_bytes(answer) for answer in answers]
+        self._conversation.answered()
+        return in_frames("replies", replies)
 
-    async def _converse(self, handlers: TaskGroup) -> None:
+    async def _turn(self, frames: Iterable[bytes]) -> None:
+        """The code has come to where it asks, has ended, or there is a verdict; its process stands still."""
+        self._stopwatch.go_on()
+        self._worker.go_on()
         try:
-            while not self._take_frames(handlers) and not self._worker.is_closed:
-                await self._worker.readable()
-                self._worker.read()
-                self._check_output()
+            await self._send(frames)
+            while not self._take_frames() and not self._worker.is_closed:
+                await self._hear()
         except Violation as verdict:
             self._verdict = verdict.because
         except ProtocolError:
             self._verdict = "protocol"
+        self._worker.stop()
+        self._stopwatch.stop()
 
-    def _take_frames(self, handlers: TaskGroup) -> bool:
-        """Takes what was sent; whether the code's end was among it, which must be the last."""
-        while (frame := self._worker.reader.next()) is not None:
-            call = self._conversation.take(frame, self._worker.reader.last_size_bytes)
-            if call is not None:
-                self._stopwatch.stop()
-                self._assign(call, handlers)
-        if self._conversation.has_ended and not self._worker.reader.is_empty:
-            raise Violation("protocol", "more after the end")
-        return self._conversation.has_ended
+    async def _send(self, frames: Iterable[bytes]) -> None:
+        """The guest has read all of the frames but what fits in the channel."""
+        for frame in frames:
+            self._worker.send(frame)
+            while self._worker.unsent_bytes:
+                await self._hear()
+                if not self._worker.reader.is_empty:
+                    raise Violation("protocol", "it speaks while it is told something")
 
-    def _check_output(self) -> None:
+    def _take_frames(self) -> bool:
+        """Takes what was sent; whether calls or the code's end were among it, which must be the last."""
+        conversation, reader = self._conversation, self._worker.reader
+        while (frame := reader.next()) is not None:
+            conversation.take(frame, reader.last_size_bytes)
+        is_over = conversation.has_ended or bool(conversation.waiting)
+        if is_over and not reader.is_empty:
+            raise Violation("protocol", "more after the end of its turn")
+        return is_over
+
+    async def _hear(self) -> None:
+        """Waits for the guest, as long as there is time, and reads what it said or printed."""
+        wall_left_s = self._limits.wall_s - self._stopwatch.elapsed_s
+        cpu_left_s = self._limits.cpu_s - self._cpu_s()
+        if wall_left_s <= 0 or cpu_left_s <= 0:
+            raise Violation("wall_time" if wall_left_s <= 0 else "cpu_time")
+        with anyio.move_on_after(max(min(wall_left_s, cpu_left_s), _SHORTEST_WATCH_S)):
+            await self._worker.readable()
+            self._worker.read()
         if self._worker.output.total_bytes + self._worker.errors.total_bytes > self._limits.output_bytes:
             raise Violation("output")
 
-    def _assign(self, call: GuestCall, handlers: TaskGroup) -> None:
-        if self._idle:
-            self._idle.pop().take(call)
-        else:
-            handlers.start_soon(self._answer_calls, call)
+    async def _answers(self, handler: Handler, calls: Sequence[GuestCall]) -> list[bytes]:
+        """What the handler answers to the calls, at once; they are held here, so there is a limit to their size."""
+        self._answers_bytes = 0
+        if len(calls) == 1:  # a task for it would be a good part of what a call costs
+            return [await self._answer(handler, calls[0])]
+        replies: dict[int, bytes] = {}
 
-    async def _answer_calls(self, call: GuestCall) -> None:
-        """Answers this call, then others: a new task for each would be a third of what a call costs."""
-        while True:
-            await self._handle(call)
-            desk = Desk()
-            self._idle.append(desk)
-            call = await desk.next_call()
+        async def answer(call: GuestCall) -> None:
+            replies[call.seq] = await self._answer(handler, call)
 
-    async def _handle(self, call: GuestCall) -> None:
-        """Lets the handler answer, and sends what it answered."""
-        frame: JsonObject | None
+        async with anyio.create_task_group() as answering:
+            for call in calls:
+                answering.start_soon(answer, call)
+        return [replies[call.seq] for call in calls]
+
+    async def _answer(self, handler: Handler, call: GuestCall) -> bytes:
         try:
-            if self._handler is None:
-                frame = failure_frame(call.seq, "unknown_tool", "no tools can be called here")
-            else:
-                answer = await self._handler(call)
-                frame = None if isinstance(answer, Pause) else success(call.seq, answer)
+            answer = await handler(call)
         except ModelVisibleError as error:
-            frame = failure(call.seq, error)
+            answer = error
         except Exception:  # a handler is the program's code; what it raised is told to the program only
             self._crashes.append(traceback.format_exc())
-            frame = failure_frame(call.seq, "internal_error", "internal error")
-        if frame is None:
-            self._conversation.postponed(call.seq)
-        else:
-            self._send_reply(call.seq, frame)
-        if not self._conversation.running:
-            self._stopwatch.go_on()
-        await self._pause_if_nothing_goes_on()
-
-    async def _pause_if_nothing_goes_on(self) -> None:
-        """Ends the turn when only answers from elsewhere are missing, and the code has come to where it needs them."""
-        for _ in range(_SETTLING_LOOKS):
-            if not self._conversation.is_paused:
-                return
-            if self._worker.is_waiting():
-                break
-            await anyio.sleep(_SETTLING_S)
-        if self._conversation.is_paused:  # code that never rests is stopped where it is
-            self._turn.cancel()
-
-    def _send_reply(self, seq: int, frame: JsonObject) -> None:
-        self._conversation.answered(seq)
-        if self._verdict is not None:  # of other calls that are being answered, nothing is kept any more
-            return
+            answer = Failure(kind="internal_error", message="internal error")
         try:
-            self._worker.send(frame)
+            reply = reply_to_bytes(answer)
         except (TypeError, ValueError, RecursionError) as error:
             self._crashes.append(traceback.format_exc())
-            self._worker.send(
-                failure_frame(seq, "result_not_sendable", f"the result cannot be sent: {type(error).__name__}")
+            return _failed("result_not_sendable", f"the result cannot be sent: {type(error).__name__}")
+        self._answers_bytes += len(reply)
+        if self._answers_bytes > _ANSWERS_BYTES:
+            return _failed(
+                "too_large",
+                f"the results of calls that are made at once have at most {_ANSWERS_BYTES:,} bytes together, and this "
+                "one is beyond; the call took place. Make fewer calls at once.",
             )
-        if self._worker.unsent_bytes > _UNSENT_BYTES:
-            self._verdict = "protocol"
-            self._turn.cancel()
-
-    async def _watch(self) -> None:
-        """Ends the turn when time is used up; sleeps as long as that certainly cannot be."""
-        while True:
-            wall_left_s = self._limits.wall_s - self._stopwatch.elapsed_s
-            cpu_left_s = self._limits.cpu_s - self._cpu_s()
-            if wall_left_s <= 0 or cpu_left_s <= 0:
-                self._verdict = self._verdict or ("wall_time" if wall_left_s <= 0 else "cpu_time")
-                self._turn.cancel()
-                return
-            await anyio.sleep(max(min(wall_left_s, cpu_left_s), _SHORTEST_WATCH_S))
+        return reply
 
     def _cpu_s(self) -> float:
         return max(self._worker.cpu_s() - self._cpu_at_start_s, 0.0)
@@ -244,10 +220,14 @@ class Supervision:
             error=conversation.error,
             killed_because=because,
             signal=crash_signal,
-            waiting=tuple(conversation.waiting.values()) if status == "paused" else (),
+            waiting=conversation.waiting if status == "paused" else (),
             handler_crashes=tuple(self._crashes),
             counts=counts,
         )
+
+
+def _failed(kind: str, message: str) -> bytes:
+    return reply_to_bytes(Failure(kind=kind, message=message))
 
 
 def _reason_of(status: int, *, ended_itself: bool, used_up: bool) -> KilledBecause:
@@ -257,22 +237,3 @@ def _reason_of(status: int, *, ended_itself: bool, used_up: bool) -> KilledBecau
     if status == -signal.SIGXCPU or (status == -signal.SIGKILL and used_up):
         return "cpu_time"
     return "crash" if status < 0 else "exit"
-
-
-class Desk:
-    """Where a task that has answered a call waits for the next."""
-
-    def __init__(self) -> None:
-        self._has_call = anyio.Event()
-        self._call: GuestCall | None = None
-
-    def take(self, call: GuestCall) -> None:
-        """The call is the next of the task that waits here."""
-        self._call = call
-        self._has_call.set()
-
-    async def next_call(self) -> GuestCall:
-        """Waits for a call."""
-        await self._has_call.wait()
-        assert self._call is not None
-        return self._call

@@ -6,13 +6,10 @@ signal never reaches another process that got its number.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import select
 import signal
 import socket
-import struct
-import termios
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -22,8 +19,7 @@ from typing import Final
 import anyio
 
 from wieldy.core.errors import SandboxError
-from wieldy.core.json import JsonObject
-from wieldy.sandbox.frames import FrameReader, frame_of
+from wieldy.sandbox.frames import FrameReader
 from wieldy.sandbox.outputs import Output
 from wieldy.sandbox.starting import SandboxProcesses
 
@@ -121,14 +117,9 @@ class Worker:
         """What the worker has not read yet, beyond what fits in the channel."""
         return len(self._unsent)
 
-    def send(self, *frames: JsonObject) -> None:
-        """The frames are sent, or wait for the worker to read.
-
-        Raises:
-            ValueError: One is no JSON or too long.
-        """
-        for frame in frames:
-            self._unsent += frame_of(frame)
+    def send(self, frame: bytes) -> None:
+        """The frame is sent, or what is left of it waits for the worker to read."""
+        self._unsent += frame
         self._flush()
 
     def cpu_s(self) -> float:
@@ -136,12 +127,6 @@ class Worker:
         with suppress(OSError):
             return time.clock_gettime(~self._pid << 3 | 2)  # the process's clock, as `clock_getcpuclockid(3)` makes it
         return 0.0
-
-    def is_waiting(self) -> bool:
-        """Whether the process sleeps, has read all that was sent, and has sent nothing that was not taken."""
-        is_asleep = dict(_status_of(self._pid)).get("State", "").startswith("S")
-        unread = struct.unpack("i", fcntl.ioctl(self._channel, termios.TIOCOUTQ, bytes(4)))[0]
-        return is_asleep and not unread and not self._unsent and self.reader.is_empty and not self._poll.poll(0)
 
     def threads_and_peak(self) -> tuple[int, int]:
         """Threads of the process, and the most bytes that it had in memory."""

@@ -9,9 +9,12 @@ from escape_snippets import Attempt, frame
 rpc = partial(Attempt, kind="rpc", control="trusting", oracle="calls")
 
 
-def call(seq: object, name: object = "f", arguments: object = None) -> str:
-    """A call's frame, as code that sends it."""
-    return frame(op="call", seq=seq, name=name, arguments={} if arguments is None else arguments)
+CALL = {"name": "f", "arguments": {}}
+
+
+def batch(*calls: object, more: object = False) -> str:
+    """The frame of a batch of calls, as code that sends it."""
+    return frame(op="calls", calls=calls, more=more)
 
 
 ATTEMPTS = (
@@ -25,7 +28,8 @@ ATTEMPTS = (
         name="rpc: nested deeply in a call",
         oracle="host",
         code="""
-send(b'{"op":"call","seq":1,"name":"f","arguments":{"x":' + b'{"a":' * 100000 + b'1' + b'}' * 100001 + b'}')
+deep = b'{"a":' * 100000 + b'1' + b'}' * 100000
+send(b'{"op":"calls","more":false,"calls":[{"name":"f","arguments":{"x":' + deep + b'}}]}')
 """,
     ),
     rpc(
@@ -39,12 +43,12 @@ send(b'{"op":"done","value":' + b'9' * 100000 + b'}')
         name="rpc: a number of many digits in a call",
         oracle="host",
         code="""
-send(b'{"op":"call","seq":1,"name":"f","arguments":{"x":' + b'9' * 100000 + b'}}')
+send(b'{"op":"calls","more":false,"calls":[{"name":"f","arguments":{"x":' + b'9' * 100000 + b'}}]}')
 """,
     ),
     rpc(name="rpc: an operation that there is not", oracle="host", code=frame(op="__class__")),
     rpc(name="rpc: no operation", oracle="host", code=frame(value=1)),
-    rpc(name="rpc: an operation of an odd kind", oracle="host", code=frame(op=["call"])),
+    rpc(name="rpc: an operation of an odd kind", oracle="host", code=frame(op=["calls"])),
     rpc(
         name="rpc: numbers that JSON has not",
         oracle="no JSON",
@@ -52,35 +56,43 @@ send(b'{"op":"call","seq":1,"name":"f","arguments":{"x":' + b'9' * 100000 + b'}}
 send(b'{"op":"done","value":[NaN,Infinity,-Infinity]}')
 """,
     ),
-    rpc(name="rpc: a number that is a truth", code=call(True)),
-    rpc(name="rpc: a number that is a fraction", code=call(1.0)),
-    rpc(name="rpc: a number that is below", code=call(-1)),
-    rpc(name="rpc: a number that is a text", code=call("1")),
-    rpc(name="rpc: a number twice", code=call(1) + call(1)),
-    rpc(name="rpc: a number left out", code=call(1) + call(3)),
-    rpc(name="rpc: a name that is no text", code=call(1, ["f"])),
-    rpc(name="rpc: arguments that are no object", code=call(1, "f", ["x"])),
-    rpc(name="rpc: arguments that are missing", code=frame(op="call", seq=1, name="f")),
+    rpc(name="rpc: calls that are no list", oracle="host", code=frame(op="calls", calls=1, more=False)),
+    rpc(name="rpc: a call that is no object", oracle="host", code=batch(1)),
+    rpc(name="rpc: a name that is no text", code=batch({**CALL, "name": ["f"]})),
+    rpc(name="rpc: arguments that are no object", code=batch({**CALL, "arguments": ["x"]})),
+    rpc(name="rpc: arguments that are missing", code=batch({"name": "f"})),
     rpc(
         name="rpc: a key twice",
-        oracle="calls",
         code="""
-send(b'{"op":"call","op":"call","seq":1,"seq":7,"name":"f","arguments":{}}')
+send(b'{"op":"done","op":"calls","more":false,"calls":[{"name":"f","name":["g"],"arguments":{}}]}')
 """,
     ),
     rpc(name="rpc: more calls than may be", code="for n in range(200): call_sync('f')"),
     rpc(
         name="rpc: more calls than may be, at once",
         code="""
-for n in range(1, 301): send({'op': 'call', 'seq': n, 'name': 'f', 'arguments': {}})
+send({'op': 'calls', 'more': False, 'calls': [{'name': 'f', 'arguments': {}}] * 301})
 """,
     ),
-    rpc(name="rpc: a call after the end", code=frame(op="done", value=1) + call(1)),
+    rpc(
+        name="rpc: a batch without an end",
+        code="""
+for _ in range(300): send({'op': 'calls', 'more': True, 'calls': [{'name': 'f', 'arguments': {}}]})
+""",
+    ),
+    rpc(
+        name="rpc: a large batch in the host's memory",
+        oracle="host memory",
+        code="""
+for _ in range(100): send({'op': 'calls', 'more': True, 'calls': [{'name': 'f', 'arguments': {'x': 'x' * 1000000}}]})
+""",
+    ),
+    rpc(name="rpc: a call after the end", code=frame(op="done", value=1) + batch(CALL)),
     rpc(
         name="rpc: a call behind an end, in one piece",
         code="""
 ends = json.dumps({'op': 'done', 'value': 1}).encode()
-calls = json.dumps({'op': 'call', 'seq': 1, 'name': 'f', 'arguments': {}}).encode()
+calls = json.dumps({'op': 'calls', 'more': False, 'calls': [{'name': 'f', 'arguments': {}}]}).encode()
 os.write(CHANNEL, b''.join(len(each).to_bytes(4, 'big') + each for each in (ends, calls)))
 """,
     ),
@@ -102,7 +114,7 @@ except RuntimeError:
         name="rpc: answers that nobody reads",
         oracle="host memory",
         code="""
-for n in range(1, 141): send({'op': 'call', 'seq': n, 'name': 'large', 'arguments': {}})
+send({'op': 'calls', 'more': False, 'calls': [{'name': 'large', 'arguments': {}}] * 140})
 import time
 time.sleep(5)
 """,
@@ -165,7 +177,7 @@ import array, socket, time
 channel = socket.socket(fileno=os.dup(CHANNEL))
 some = [os.open('/dev/null', os.O_RDONLY) for _ in range(10)]
 for n in range(3):
-    content = json.dumps({'op': 'call', 'seq': n + 1, 'name': 'f', 'arguments': {}}).encode()
+    content = json.dumps({'op': 'calls', 'more': False, 'calls': [{'name': 'f', 'arguments': {}}]}).encode()
     content = len(content).to_bytes(4, 'big') + content
     channel.sendmsg([content], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', some))])
 time.sleep(0.1)

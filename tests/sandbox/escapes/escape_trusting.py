@@ -167,10 +167,12 @@ class _Host:
         return bytes(buffer)
 
     def _take(self, frame: dict[str, Any]) -> None:
-        if frame["op"] == "call":
-            self.calls.append(frame)
-            self.late += bool(self._said)
-            self._reply(self._handler(frame))
+        if frame["op"] == "calls":
+            for asked in frame["calls"]:
+                call = {"seq": len(self.calls) + 1, "arguments": None, **asked}
+                self.calls.append(call)
+                self.late += bool(self._said)
+                self._reply(self._handler(call))
         elif frame["op"] == "artifact":
             self._stored.append((frame["name"], base64.b64decode(frame["data"])))
             (self._scratch / frame["name"]).write_bytes(self._stored[-1][1])

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from wieldy import sandbox
 from wieldy.core.errors import SkillError
 from wieldy.core.json import canonical_json
-from wieldy.run.actions.code.lockstep import Session
 from wieldy.run.actions.code.skills.skill import Example, RecordedCall, Skill, tool_record
 from wieldy.run.actions.code.skills.trial import check_skill, check_value, first_difference, tried
-from wieldy.sandbox import SandboxLimits
+from wieldy.sandbox import SandboxLimits, Session
 from wieldy.tools import tool
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("sandboxed")]
@@ -67,7 +66,7 @@ def a_skill(source: str = SOURCE, *, check: str = "result == 7", **example: Any)
 @asynccontextmanager
 async def session() -> AsyncGenerator[Session]:
     async with sandbox.open(limits=LIMITS) as opened:
-        yield Session(opened, limits=LIMITS)
+        yield opened
 
 
 async def refused(skill: Skill) -> str:

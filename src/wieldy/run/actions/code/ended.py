@@ -69,9 +69,9 @@ def ended_by(outcome: Outcome, *, file_bytes: int, files: int) -> Ended:
         file_bytes: How large a file may be to be kept.
         files: How many of them are.
     """
-    status: Status = "killed" if outcome.status == "paused" else outcome.status
+    assert outcome.status != "paused", "code that waits has not ended"
     return Ended(
-        status=status,
+        status=outcome.status,
         value=outcome.value,
         value_repr=outcome.value_repr,
         stdout=outcome.stdout,

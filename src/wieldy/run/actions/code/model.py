@@ -15,7 +15,6 @@ from wieldy.core.limits import Usage
 from wieldy.core.messages import Message
 from wieldy.core.ports import ModelReply
 from wieldy.run.actions.code.ended import Ended, ended_by, ended_to_text
-from wieldy.run.actions.code.lockstep import Calls
 from wieldy.run.actions.code.namespace import NamesLostError
 from wieldy.run.actions.code.replay import DivergedError, action_of, batches_in, replies_to
 from wieldy.sandbox import Outcome
@@ -71,15 +70,15 @@ class CodeModel:
             step = Ended(status="diverged", because=str(error))
         except NamesLostError as error:
             step = Ended(status="diverged", because=str(error), has_lost_names=True)
-        if isinstance(step, Calls) and request.tool_choice.mode == "none":
+        if isinstance(step, Outcome) and step.waiting and request.tool_choice.mode == "none":
             step = Ended(status="limit")
         yield ModelReply(message=self._message(step), usage=Usage())
 
-    async def _next(self, messages: Sequence[Message], *, may_begin: bool) -> Calls | Outcome | Ended:
+    async def _next(self, messages: Sequence[Message], *, may_begin: bool) -> Outcome | Ended:
         seen, self._seen = self._seen, None
         batches = () if seen is None else batches_in(messages[seen:])
         if len(batches) == 1:
-            step = await self._namespace.session.answer(replies_to(batches[0]))
+            step = await self._namespace.interpreter.answer(replies_to(batches[0]))
         elif may_begin:
             action = action_of(messages, run_id=self.run_id, started=self._started())
             step = await self._namespace.begin(action)
@@ -88,9 +87,9 @@ class CodeModel:
         self._seen = len(messages)
         return step
 
-    def _message(self, step: Calls | Outcome | Ended) -> Message:
-        if isinstance(step, Calls):
-            calls = [ToolCall(id=str(call.seq), name=call.name, arguments=call.arguments) for call in step.calls]
+    def _message(self, step: Outcome | Ended) -> Message:
+        if isinstance(step, Outcome) and step.waiting:
+            calls = [ToolCall(id=str(call.seq), name=call.name, arguments=call.arguments) for call in step.waiting]
             return Message.assistant(calls=calls)
         ended = step if isinstance(step, Ended) else self._ended_by(step)
         self.is_live = isinstance(step, Outcome) and ended.keeps_names

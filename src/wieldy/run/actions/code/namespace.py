@@ -12,31 +12,32 @@ from typing import TYPE_CHECKING
 
 from wieldy.core.influence import Sources, joined
 from wieldy.run.actions.code.replay import Action, DivergedError, run_again
-from wieldy.sandbox import Outcome
 
 if TYPE_CHECKING:
-    from wieldy.run.actions.code.lockstep import Calls, Session
+    from wieldy.run.actions.code.interpreter import Interpreter
+    from wieldy.sandbox import Outcome
 
 
 class Namespace:
     """That of one run.
 
     Args:
-        session: The sandbox.
+        interpreter: Of the sandbox.
         prelude: The tools, as text.
 
     Attributes:
+        interpreter: In which an action is under way.
         tainted_by: The untrusted sources that may have shaped what is in it.
     """
 
-    def __init__(self, session: Session, *, prelude: str) -> None:
-        self._session = session
+    def __init__(self, interpreter: Interpreter, *, prelude: str) -> None:
+        self.interpreter = interpreter
         self._prelude = prelude
         self._earlier: list[Callable[[], Action]] = []
         self._is_current = False
         self.tainted_by: Sources = ()
 
-    async def begin(self, action: Action) -> Calls | Outcome:
+    async def begin(self, action: Action) -> Outcome:
         """What the action does after all that is recorded of it.
 
         Raises:
@@ -46,12 +47,7 @@ class Namespace:
         if not self._is_current:
             await self._restore()
         is_first, self._is_current = not self._earlier, False
-        return await run_again(self._session, action, prelude=self._prelude, is_first=is_first)
-
-    @property
-    def session(self) -> Session:
-        """In which an action is under way."""
-        return self._session
+        return await run_again(self.interpreter, action, prelude=self._prelude, is_first=is_first)
 
     def add(self, reading: Callable[[], Action], *, tainted_by: Sources, is_current: bool) -> None:
         """An action has left its names.
@@ -74,10 +70,10 @@ class Namespace:
     async def _restore(self) -> None:
         for place, reading in enumerate(self._earlier):
             try:
-                step = await run_again(self._session, reading(), prelude=self._prelude, is_first=place == 0)
+                step = await run_again(self.interpreter, reading(), prelude=self._prelude, is_first=place == 0)
             except DivergedError as error:
                 raise NamesLostError(str(error)) from error
-            if not isinstance(step, Outcome) or step.status not in ("done", "error"):
+            if step.status not in ("done", "error"):
                 raise NamesLostError(f"Expected action {place + 1} to end, found that it goes on or was ended.")
 
 

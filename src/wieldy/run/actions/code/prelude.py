@@ -1,6 +1,6 @@
 """What code finds in its namespace before it begins: the tools as functions, and results that have attributes.
 
-The text runs in the sandbox, after the guest's half of `lockstep`.
+The text runs in the sandbox, where the guest has put `call` and `call_sync`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from wieldy.run.actions.code.stubs import Stubs
 
 _HELP: Final = """
+import asyncio, json
 class _wieldy_Object(dict):
     __slots__ = ()
     __qualname__ = __name__ = "Result"

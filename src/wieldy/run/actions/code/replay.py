@@ -6,6 +6,7 @@ by names, arguments and order. Where it differs nothing further is run.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -13,13 +14,12 @@ from typing import TYPE_CHECKING
 
 from wieldy.core.calls import AnyCall, ToolCall, ToolResult
 from wieldy.core.json import canonical_json
-from wieldy.run.actions.code.lockstep import MAX_REPLY_BYTES, Calls, Reply, ToolFailure, size_bytes
 from wieldy.run.actions.code.values import value_of
-from wieldy.sandbox import GuestCall, Outcome
+from wieldy.sandbox import MAX_VALUE_BYTES, Failure, GuestCall, Outcome, Reply
 
 if TYPE_CHECKING:
     from wieldy.core.messages import Message
-    from wieldy.run.actions.code.lockstep import Session
+    from wieldy.run.actions.code.interpreter import Interpreter
 
 _MOST_SHOWN = 300
 
@@ -77,11 +77,11 @@ def batches_in(messages: Iterable[Message]) -> tuple[Batch, ...]:
     return tuple(batches)
 
 
-async def run_again(session: Session, action: Action, *, prelude: str, is_first: bool) -> Calls | Outcome:
+async def run_again(interpreter: Interpreter, action: Action, *, prelude: str, is_first: bool) -> Outcome:
     """What the code does after all that is recorded.
 
     Args:
-        session: In which earlier actions have left their names.
+        interpreter: In which earlier actions have left their names.
         action: The code and what is recorded of it.
         prelude: The tools.
         is_first: Whether there are no names yet.
@@ -89,39 +89,39 @@ async def run_again(session: Session, action: Action, *, prelude: str, is_first:
     Raises:
         DivergedError: It did something else than what is recorded.
     """
-    step = await session.start(action.code, prelude=prelude, seed=action.seed, clock=action.started, fresh=is_first)
+    step = await interpreter.run(action.code, prelude=prelude, seed=action.seed, clock=action.started, fresh=is_first)
     for number, batch in enumerate(action.batches, 1):
         _check(step, batch, number)
-        step = await session.answer(replies_to(batch))
+        step = await interpreter.answer(replies_to(batch))
     return step
 
 
-def replies_to(batch: Batch) -> list[Reply | ToolFailure]:
+def replies_to(batch: Batch) -> list[Reply | Failure]:
     """What the code is told, one for each call."""
     return [_reply(call, result) for call, result in zip(batch.calls, batch.results, strict=True)]
 
 
-def _reply(call: AnyCall, result: ToolResult) -> Reply | ToolFailure:
+def _reply(call: AnyCall, result: ToolResult) -> Reply | Failure:
     if result.is_error:
-        return ToolFailure(kind=result.failure or "tool", message=result.content)
+        return Failure(kind=result.failure or "tool", message=result.content)
     value = value_of(result)
-    size = size_bytes(value)
-    if size > MAX_REPLY_BYTES:
-        return ToolFailure(
+    size = len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    if size > MAX_VALUE_BYTES:
+        return Failure(
             kind="too_large",
-            message=f"`{call.name}` returned {size} bytes, and code can take at most {MAX_REPLY_BYTES} at once. The "
+            message=f"`{call.name}` returned {size} bytes, and code can take at most {MAX_VALUE_BYTES} at once. The "
             "call took place. Ask for less, such as a page or a filter.",
         )
     return Reply(value=value)
 
 
-def _check(step: Calls | Outcome, batch: Batch, number: int) -> None:
-    if isinstance(step, Outcome):
+def _check(step: Outcome, batch: Batch, number: int) -> None:
+    if not step.waiting:
         how = f"{step.status}, {step.killed_because}" if step.killed_because else step.status
         raise DivergedError(f"Expected its batch {number} of calls ({_shown(batch.calls)}), but it ended ({how}).")
-    if [_key(call) for call in step.calls] != [_key(call) for call in batch.calls]:
+    if [_key(call) for call in step.waiting] != [_key(call) for call in batch.calls]:
         raise DivergedError(
-            f"In its batch {number} of calls, expected {_shown(batch.calls)}, found {_shown(step.calls)}."
+            f"In its batch {number} of calls, expected {_shown(batch.calls)}, found {_shown(step.waiting)}."
         )
 
 

@@ -1,16 +1,23 @@
-"""Calls of the host from code: numbered when they are issued, answered in whatever order the host answers.
+"""Calls of the host from code, in lockstep: all that were issued go out at once, and all answers come back at once.
 
-`call` gives something to await, so that many can be under way; `call_sync` waits here. Both read the same channel.
+So what code does depends on the answers and never on their timing. `call` gives something to await; the event loop
+(`loop`) makes the exchange when nothing in it can go on. `call_sync` makes it where it stands.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from .channel import Channel
+from .channel import Channel, TooLargeError, encoded
+from .clock import Clock
 from .values import NotJsonError, plain
+
+_TIMERS = (signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGXCPU)
+"""What the kernel sends by itself: a handler that raises would come between a call and its answer."""
 
 
 class ToolError(Exception):
@@ -22,80 +29,108 @@ class ToolError(Exception):
         self.message = message
 
 
-class Calls:
-    """The calls of one run."""
+@dataclass(slots=True)
+class Issued:
+    """A call that was issued.
 
-    def __init__(self, channel: Channel, on_time: Callable[[float], None]) -> None:
+    Attributes:
+        content: As it is sent.
+        future: Of whoever awaits it; None: somebody waits in `call_sync`.
+        reply: None until it is answered.
+    """
+
+    content: bytes
+    future: asyncio.Future[Any] | None = None
+    reply: dict[str, Any] | None = None
+
+
+class Calls:
+    """The calls of a guest.
+
+    The law: the host gets each call that was issued, and was not given up before it went out, once and in order.
+    """
+
+    def __init__(self, channel: Channel, clock: Clock) -> None:
         self._channel = channel
-        self._on_time = on_time
-        self._issued = 0
-        self._futures: dict[int, asyncio.Future[Any] | None] = {}  # None: somebody waits in `call_sync`
-        self._replies: dict[int, dict[str, Any]] = {}
-        self._watched: asyncio.AbstractEventLoop | None = None
+        self._clock = clock
+        self._issued: list[Issued] = []
+        self._has_lost_answers = False
 
     def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> asyncio.Future[Any]:
-        """Asks the host at once; await the answer.
+        """A call is issued; await the answer.
 
         Raises:
-            ToolError: When awaited: the host says that the call failed.
+            ToolError: When awaited: the host says that the call failed. At once: the arguments are too large.
             TypeError: The arguments are no JSON.
-            RuntimeError: No event loop is running: use `call_sync`, or `await`.
         """
-        loop = asyncio.get_running_loop()
-        if self._watched is not loop:
-            loop.add_reader(self._channel.descriptor, self._read)
-            self._watched = loop
-        future: asyncio.Future[Any] = loop.create_future()
-        self._futures[self._issue(name, arguments)] = future
-        return future
+        issued = Issued(_content(name, arguments), asyncio.get_running_loop().create_future())
+        self._issued.append(issued)
+        assert issued.future is not None
+        return issued.future
 
     def call_sync(self, name: str, arguments: Mapping[str, Any] | None = None) -> Any:
-        """Asks the host and waits for the answer.
+        """Waits here for the answer; calls that were issued before go with this one.
 
         Raises:
-            ToolError: The host says that the call failed.
+            ToolError: The host says that the call failed, or the arguments are too large.
             TypeError: The arguments are no JSON.
         """
-        sequence = self._issue(name, arguments)
-        self._futures[sequence] = None
-        while sequence not in self._replies:
-            self._deliver(self._channel.receive())
-        return _value_of(self._replies.pop(sequence))
+        issued = Issued(_content(name, arguments))
+        self._issued.append(issued)
+        while issued.reply is None:
+            self.exchange()
+        if (error := _error_in(issued.reply)) is not None:
+            raise error
+        return issued.reply["value"]
 
-    def finish(self) -> None:
-        """Waits until every call is answered."""
-        while self._futures:
-            self._deliver(self._channel.receive())
+    def exchange(self) -> bool:
+        """What was issued is answered; whether there was something. Signals of timers come before or afterwards.
 
-    def _issue(self, name: str, arguments: Mapping[str, Any] | None) -> int:
+        Raises:
+            MemoryError: There is no room for the answers; what they were is lost, and so is the run.
+        """
+        asked = [each for each in self._issued if each.future is None or not each.future.done()]
+        self._issued = []
+        if self._has_lost_answers:
+            raise MemoryError("no memory for answers")
+        if not asked:
+            return False
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TIMERS)
         try:
-            name, passed = plain(str(name)), plain(dict(arguments or {}))
-        except NotJsonError as error:
-            raise TypeError(f"the name and the arguments of the call {name!a} must be JSON: {error}") from None
-        sequence = self._issued + 1
-        self._channel.send({"op": "call", "seq": sequence, "name": name, "arguments": passed})
-        self._issued = sequence
-        return sequence
+            self._channel.send_all("calls", [each.content for each in asked])
+            answered = 0
+            while answered < len(asked):
+                for reply in self._channel.receive()["replies"]:
+                    self._deliver(asked[answered], reply)
+                    answered += 1
+        except BaseException:
+            self._has_lost_answers = True
+            raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        return True
 
-    def _read(self) -> None:
-        self._channel.fill()
-        while frame := self._channel.next():
-            self._deliver(frame)
-
-    def _deliver(self, reply: dict[str, Any]) -> None:
+    def _deliver(self, issued: Issued, reply: dict[str, Any]) -> None:
         if reply.get("time") is not None:
-            self._on_time(reply["time"])
-        future = self._futures.pop(reply["seq"])
-        if future is None:
-            self._replies[reply["seq"]] = reply
-        elif not future.done() and not future.get_loop().is_closed():
-            try:
-                future.set_result(_value_of(reply))
-            except ToolError as error:
-                future.set_exception(error)
+            self._clock.move(reply["time"])
+        issued.reply, future = reply, issued.future
+        if future is None or future.done() or future.get_loop().is_closed():
+            return
+        if (error := _error_in(reply)) is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(reply["value"])
 
 
-def _value_of(reply: dict[str, Any]) -> Any:
-    if "error" in reply:
-        raise ToolError(reply["error"]["kind"], reply["error"]["message"])
-    return reply["value"]
+def _content(name: str, arguments: Mapping[str, Any] | None) -> bytes:
+    try:
+        return encoded({"name": plain(str(name)), "arguments": plain(dict(arguments or {}))})
+    except NotJsonError as error:
+        raise TypeError(f"the name and the arguments of the call {name!a} must be JSON: {error}") from None
+    except TooLargeError as error:
+        raise ToolError("too_large", f"the arguments of {name!a} cannot be sent: {error}") from None
+
+
+def _error_in(reply: dict[str, Any]) -> ToolError | None:
+    error = reply.get("error")
+    return None if error is None else ToolError(error["kind"], error["message"])

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 FRAME_BYTES = 4 << 20
-"""The host takes no longer frames."""
+"""Neither side takes longer frames."""
+
+ITEM_BYTES = FRAME_BYTES - 100
+"""Of one thing that goes into a frame beside others (`in_frames`)."""
 
 _READ_BYTES = 1 << 16
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode
@@ -15,14 +19,43 @@ _decode = json.JSONDecoder().decode
 
 
 class TooLargeError(ValueError):
-    """What is to be sent is longer than the host takes."""
+    """What is to be sent is longer than the other side takes."""
+
+
+def encoded(content: dict[str, Any], *, most_bytes: int = ITEM_BYTES) -> bytes:
+    """The content as JSON.
+
+    Raises:
+        TooLargeError: It is longer than that.
+    """
+    text = _encode(content).encode()
+    if len(text) > most_bytes:
+        raise TooLargeError(f"{len(text):,} bytes are more than the {most_bytes:,} that can be sent at once")
+    return text
+
+
+def in_frames(operation: str, items: Iterable[bytes]) -> Iterator[bytes]:
+    """Frames that bring the items in their order: `{"op": "calls", "calls": [...], "more": false}` if those are calls.
+
+    Args:
+        operation: What they are.
+        items: Each as JSON of at most `ITEM_BYTES`; of the last frame `more` is false.
+    """
+    before, group, size = f'{{"op":"{operation}","{operation}":['.encode(), list[bytes](), 0
+    for item in items:
+        if size + len(item) + len(group) > ITEM_BYTES:
+            yield _framed(b"".join((before, b",".join(group), b'],"more":true}')))
+            group, size = [], 0
+        group.append(item)
+        size += len(item)
+    yield _framed(b"".join((before, b",".join(group), b'],"more":false}')))
 
 
 class Channel:
     """The guest's end. Reading ends the process when the host is gone."""
 
     def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
+        self._descriptor = descriptor
         self._buffer = bytearray()
 
     def send(self, frame: dict[str, Any]) -> None:
@@ -31,22 +64,23 @@ class Channel:
         Raises:
             TooLargeError: It is longer than a frame may be; nothing was sent.
         """
-        content = _encode(frame).encode()
-        if len(content) > FRAME_BYTES:
-            raise TooLargeError(f"{len(content):,} bytes are more than the {FRAME_BYTES:,} that can be sent at once")
-        framed = len(content).to_bytes(4, "big") + content
-        written = os.write(self.descriptor, framed)
-        while written < len(framed):
-            written += os.write(self.descriptor, memoryview(framed)[written:])
+        self._write(_framed(encoded(frame, most_bytes=FRAME_BYTES)))
 
-    def fill(self) -> None:
-        """Waits for bytes and keeps them."""
-        piece = os.read(self.descriptor, _READ_BYTES)
-        if not piece:
-            os._exit(0)
-        self._buffer += piece
+    def send_all(self, operation: str, items: Iterable[bytes]) -> None:
+        """The host has the items (`in_frames`)."""
+        for frame in in_frames(operation, items):
+            self._write(frame)
 
-    def next(self) -> dict[str, Any] | None:
+    def receive(self) -> dict[str, Any]:
+        """Waits for the next frame."""
+        while (frame := self._next()) is None:
+            piece = os.read(self._descriptor, _READ_BYTES)
+            if not piece:
+                os._exit(0)
+            self._buffer += piece
+        return frame
+
+    def _next(self) -> dict[str, Any] | None:
         """The next frame of which all bytes are here, or None."""
         if len(self._buffer) < 4:
             return None
@@ -57,8 +91,11 @@ class Channel:
         del self._buffer[:end]
         return frame
 
-    def receive(self) -> dict[str, Any]:
-        """Waits for the next frame."""
-        while (frame := self.next()) is None:
-            self.fill()
-        return frame
+    def _write(self, frame: bytes) -> None:
+        written = os.write(self._descriptor, frame)
+        while written < len(frame):
+            written += os.write(self._descriptor, memoryview(frame)[written:])
+
+
+def _framed(content: bytes) -> bytes:
+    return len(content).to_bytes(4, "big") + content

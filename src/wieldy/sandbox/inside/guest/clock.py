@@ -1,19 +1,19 @@
-"""A clock that stands: time in the code is what the host says, and moves only when the host says another.
+"""A clock that stands: it moves by what the code waits for and by what the host says, never by what passes outside.
 
 `time` and `datetime` are replaced in their modules; code that imported the originals by name in an earlier run keeps
-them. Event loops go on with the real clock, so that waiting is waiting. Deliberately not covered: extensions that ask
-the kernel.
+them. Waiting moves the clock and takes no time. Deliberately not covered: extensions that ask the kernel, and waiting
+for locks, which nobody else in the process can open.
 """
 
 from __future__ import annotations
 
-import asyncio
 import datetime
+import math
 import time
 from typing import Any, cast
 
 _time, _localtime, _gmtime, _strftime = time.time, time.localtime, time.gmtime, time.strftime
-_asctime, _ctime, _monotonic = time.asctime, time.ctime, time.monotonic
+_asctime, _ctime, _monotonic, _sleep = time.asctime, time.ctime, time.monotonic, time.sleep
 _Date, _Datetime = datetime.date, datetime.datetime
 
 
@@ -40,6 +40,30 @@ class Clock:
         """Seconds since 1970."""
         return _time() if self.now is None else self.now
 
+    def monotonic(self) -> float:
+        """Seconds since some time: 1970 if it stands."""
+        return _monotonic() if self.now is None else self.now
+
+    def sleep(self, seconds: float) -> None:
+        """So much later: at once if the clock stands.
+
+        Raises:
+            ValueError: That is before now, or never.
+        """
+        if self.now is None:
+            _sleep(seconds)
+        elif 0 <= seconds < math.inf:
+            self.now += seconds
+        else:
+            raise ValueError(f"expected a length of sleep of 0 or more seconds, found {seconds}")
+
+    def wait_until(self, monotonic: float) -> None:
+        """It is that time, or later."""
+        if self.now is None:
+            _sleep(max(0.0, monotonic - _monotonic()))
+        else:
+            self.move(monotonic)
+
     def _install(self) -> None:
         patched = cast("Any", time)
         patched.time = self.time
@@ -48,10 +72,9 @@ class Clock:
             patched.__dict__[name] = self._or_standing(getattr(time, name))
             patched.__dict__[f"{name}_ns"] = self._or_standing_ns(getattr(time, f"{name}_ns"))
         patched.localtime, patched.gmtime, patched.ctime = map(self._of_seconds, (_localtime, _gmtime, _ctime))
-        patched.asctime, patched.strftime = self._asctime, self._strftime
+        patched.asctime, patched.strftime, patched.sleep = self._asctime, self._strftime, self.sleep
         replaced = cast("Any", datetime)
         replaced.date, replaced.datetime = _standing_types(self)
-        cast("Any", asyncio.BaseEventLoop).time = _loop_time
 
     def _of_seconds(self, real: Any) -> Any:
         def function(seconds: float | None = None) -> Any:
@@ -70,10 +93,6 @@ class Clock:
 
     def _or_standing_ns(self, real: Any) -> Any:
         return lambda: real() if self.now is None else int(self.now * 1e9)
-
-
-def _loop_time(_loop: asyncio.AbstractEventLoop) -> float:
-    return _monotonic()
 
 
 def _standing_types(clock: Clock) -> tuple[type, type]:

@@ -1,15 +1,16 @@
 """The guest at work: takes a run from the host, runs its code, sends what came of it, and waits for the next.
 
-Frames from the host: `file` (before a run), `run`, `reply`. Frames to the host: `ready`, `call`, `artifact`, and `done`
-or `error`, which end a run. Variables stay from run to run.
+Frames from the host: `file` (before a run), `run`, and `replies` to the calls that were made. Frames to the host:
+`ready`, `calls`, `artifact`, and `done` or `error`, which end a run. Calls and replies may come in several frames
+(`in_frames`). Variables stay from run to run.
 """
 
 from __future__ import annotations
 
 import asyncio
-import asyncio.selector_events
 import base64
 import builtins
+import contextvars
 import inspect
 import io
 import sys
@@ -24,6 +25,7 @@ from .code import RESULT, prepare
 from .failures import CODE, failure_of
 from .figures import open_figures
 from .files import put, seen, send_changed, send_file
+from .loop import Loop, install
 from .values import NotJsonError, described, plain
 
 _PRELUDE = "<prelude>"
@@ -51,9 +53,9 @@ def serve(channel: Channel, *, scratch: str | None) -> None:
 
 def warm_up() -> None:
     """What Python makes when it is first used is there, so that workers which are forked from this process share it."""
-    _make_event_loops_need_no_sockets()
     cast("Any", builtins).exit = cast("Any", builtins).quit = sys.exit  # which `site` would have brought
     prepare("await wait(1)", _PRELUDE)
+    install(Calls(Channel(-1), Clock()), Clock())
     asyncio.run(asyncio.sleep(0))
     _done([1.5, "text", {"a": None}])
     seed_chance(None)
@@ -66,6 +68,10 @@ class Guest:
         self._channel = channel
         self._scratch = scratch
         self._clock = Clock()
+        self._calls = Calls(channel, self._clock)
+        install(self._calls, self._clock)
+        self._loop = Loop()
+        self._context = contextvars.copy_context()
         self._runs = 0
         self._put_error: OSError | None = None
         sys.modules["__main__"] = ModuleType("__main__")  # where classes of the code are looked up by their names
@@ -82,28 +88,38 @@ class Guest:
     def run(self, frame: dict[str, Any]) -> dict[str, Any]:
         """Runs the code of the frame and says how it ended; artifacts were sent before."""
         self._runs += 1
-        calls = Calls(self._channel, self._clock.move)
-        self._namespace |= {"call": calls.call, "call_sync": calls.call_sync, "ToolError": ToolError}
+        self._namespace |= {"call": self._calls.call, "call_sync": self._calls.call_sync, "ToolError": ToolError}
         self._namespace.pop(RESULT, None)
         before = seen(self._scratch) if self._scratch else {}
         try:
-            end = self._evaluated(frame, calls)
+            result = self._evaluate(frame)
+            self._loop.finish()
+            end = _done(self._namespace.get(result) if result else None)
         except BaseException as error:  # the code's own, whatever it is
             end = _failed(error)
         try:
-            calls.finish()
+            self._end_what_was_begun()
             self._send_artifacts(before)
         except BaseException as error:  # drawing a figure, or reading a file, is the code's too
             end = _failed(error) if end["op"] == "done" else end
         self._flush()
         return end
 
-    def _evaluated(self, frame: dict[str, Any], calls: Calls) -> dict[str, Any]:
+    def _evaluate(self, frame: dict[str, Any]) -> str | None:
+        """The code has come to its end; gives the name that has its value."""
         put_error, self._put_error = self._put_error, None
         if put_error is not None:
             raise put_error
         seed_chance(frame.get("seed"))
         self._clock.stand_at(frame.get("clock"))
+        main = self._loop.create_task(self._main(frame), context=self._context)
+        try:
+            return self._loop.run_until_complete(main)
+        finally:
+            if main.done() and not main.cancelled():
+                main.exception()  # it has been looked at, or asyncio would say otherwise
+
+    async def _main(self, frame: dict[str, Any]) -> str | None:
         if frame.get("prelude"):
             exec(prepare(frame["prelude"], _PRELUDE).compiled, self._namespace)  # what a sandbox is for
         try:
@@ -113,11 +129,19 @@ class Guest:
         try:
             running = eval(prepared.compiled, self._namespace)
             if inspect.iscoroutine(running):
-                asyncio.run(running)
+                await running
         except SystemExit as leaving:
             if leaving.code not in (None, 0):
                 raise
-        return _done(self._namespace.get(prepared.result) if prepared.result else None)
+        return prepared.result
+
+    def _end_what_was_begun(self) -> None:
+        """Calls that were issued are made, awaited or not; tasks that can go on no more are cancelled."""
+        while self._calls.exchange():
+            pass
+        self._loop.cancel_all()
+        while self._calls.exchange():
+            pass
 
     def _send_artifacts(self, before: dict[str, tuple[int, int, int]]) -> None:
         for name, image in open_figures():
@@ -148,17 +172,6 @@ def _line_by_line(descriptor: int) -> TextIO:
     """Text that is written is sent with every line, so that it is there whatever ends the process."""
     raw = io.FileIO(descriptor, "w", closefd=False)
     return io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8", errors="backslashreplace", line_buffering=True)
-
-
-def _nothing(_loop: asyncio.AbstractEventLoop) -> None:
-    """In place of what an event loop would do with its sockets."""
-
-
-def _make_event_loops_need_no_sockets() -> None:
-    """A loop wakes itself through two sockets when another thread calls it; here are no threads and no sockets."""
-    loops = cast("Any", asyncio.selector_events.BaseSelectorEventLoop)
-    loops._csock = loops._ssock = None
-    loops._make_self_pipe = loops._close_self_pipe = _nothing
 
 
 def _send_end(channel: Channel, end: dict[str, Any]) -> None:

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Final
 from wieldy.core.errors import SkillError
 from wieldy.core.json import JsonValue, canonical_json
 from wieldy.run.actions.code.ended import Ended, ended_by
-from wieldy.run.actions.code.lockstep import Calls, Reply, ToolFailure
 from wieldy.run.actions.code.names import INTERNAL
 from wieldy.run.actions.code.prelude import prelude_of
 from wieldy.run.actions.code.replay import Action
 from wieldy.run.actions.code.report import why_ended
 from wieldy.run.actions.code.skills.functions import RESULT, check_code, check_source, function_in
 from wieldy.run.actions.code.stubs import Stubs, stubs_of
+from wieldy.sandbox import Failure, Reply
 
 if TYPE_CHECKING:
-    from wieldy.run.actions.code.lockstep import Session
+    from wieldy.run.actions.code.interpreter import Interpreter
     from wieldy.run.actions.code.skills.skill import RecordedCall, Skill
     from wieldy.sandbox import GuestCall, SandboxLimits
 
@@ -46,7 +46,7 @@ class Trial:
     unused: tuple[RecordedCall, ...]
 
 
-async def check_skill(skill: Skill, session: Session, limits: SandboxLimits) -> None:
+async def check_skill(skill: Skill, interpreter: Interpreter, limits: SandboxLimits) -> None:
     """The skill's example brings what is recorded, by the calls that are recorded, and its check holds.
 
     Raises:
@@ -54,7 +54,7 @@ async def check_skill(skill: Skill, session: Session, limits: SandboxLimits) -> 
         SandboxError: No code can be run any more.
     """
     example = skill.example
-    trial = await tried(skill, session, limits, pool=example.calls)
+    trial = await tried(skill, interpreter, limits, pool=example.calls)
     if trial.unused:
         raise SkillError(
             f"The example of `{skill.name}` made {_calls(trial.unused)}, and the function does not make that call."
@@ -65,10 +65,12 @@ async def check_skill(skill: Skill, session: Session, limits: SandboxLimits) -> 
             f"The example of `{skill.name}` brought {expected}{f' at {where}' if where else ''}, and the function "
             f"returns {instead}."
         )
-    await check_value(skill.name, skill.check, trial.value, session, limits)
+    await check_value(skill.name, skill.check, trial.value, interpreter, limits)
 
 
-async def tried(skill: Skill, session: Session, limits: SandboxLimits, *, pool: Iterable[RecordedCall]) -> Trial:
+async def tried(
+    skill: Skill, interpreter: Interpreter, limits: SandboxLimits, *, pool: Iterable[RecordedCall]
+) -> Trial:
     """What the function brings with the example's arguments, answered from these calls, each at most once.
 
     Raises:
@@ -85,7 +87,7 @@ async def tried(skill: Skill, session: Session, limits: SandboxLimits, *, pool: 
     function.check_arguments(skill.example.arguments)
     code = function.called(skill.source, skill.example.arguments)
     record = _Record(pool)
-    ended = await _run(code, session, prelude=prelude_of(stubs), skill=skill, record=record)
+    ended = await _run(code, interpreter, prelude=prelude_of(stubs), skill=skill, record=record)
     if ended.status != "done":
         raise SkillError(f"`{skill.name}` did not come to its end with the example: {_why(ended, limits)}")
     if ended.value_repr is not None:
@@ -93,7 +95,7 @@ async def tried(skill: Skill, session: Session, limits: SandboxLimits, *, pool: 
     return Trial(value=ended.value, used=tuple(record.used), unused=tuple(record.unused))
 
 
-async def check_value(name: str, check: str, value: JsonValue, session: Session, limits: SandboxLimits) -> None:
+async def check_value(name: str, check: str, value: JsonValue, interpreter: Interpreter, limits: SandboxLimits) -> None:
     """The check holds for the value.
 
     Raises:
@@ -103,7 +105,7 @@ async def check_value(name: str, check: str, value: JsonValue, session: Session,
     code = check_code(check)
     none = Stubs(by_identifier={})
     given = f"{prelude_of(none)}{RESULT} = {INTERNAL}_result({value!r})\n"
-    ended = await _run(code, session, prelude=given)
+    ended = await _run(code, interpreter, prelude=given)
     if ended.status == "done" and ended.value is True:
         return
     how = f"it is false: {check.strip()}" if ended.status == "done" else _why(ended, limits)
@@ -143,7 +145,7 @@ class _Record:
     def unused(self) -> list[RecordedCall]:
         return [call for calls in self._left.values() for call in calls]
 
-    def answer(self, call: GuestCall) -> Reply | ToolFailure:
+    def answer(self, call: GuestCall) -> Reply | Failure:
         """What came of the recorded call.
 
         Raises:
@@ -159,13 +161,13 @@ class _Record:
         recorded = self._left[key].popleft()
         self.used.append(recorded)
         if recorded.failure is not None:
-            return ToolFailure(kind=recorded.failure, message=recorded.message)
+            return Failure(kind=recorded.failure, message=recorded.message)
         return Reply(value=recorded.value)
 
 
 async def _run(
     code: str,
-    session: Session,
+    interpreter: Interpreter,
     *,
     prelude: str,
     skill: Skill | None = None,
@@ -174,10 +176,10 @@ async def _run(
     run_id, started = ("", 0.0) if skill is None else (skill.example.run_id, skill.example.started)
     seed = Action(run_id=run_id, started=started, code=code).seed
     record = _Record(()) if record is None else record
-    step = await session.start(code, prelude=prelude, seed=seed, clock=started, fresh=True)
-    while isinstance(step, Calls):
-        step = await session.answer([record.answer(call) for call in step.calls])
-    return ended_by(step, file_bytes=0, files=0)
+    outcome = await interpreter.run(code, prelude=prelude, seed=seed, clock=started, fresh=True)
+    while outcome.waiting:
+        outcome = await interpreter.answer([record.answer(call) for call in outcome.waiting])
+    return ended_by(outcome, file_bytes=0, files=0)
 
 
 def _why(ended: Ended, limits: SandboxLimits) -> str:
