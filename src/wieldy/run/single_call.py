@@ -207,8 +207,8 @@ class SingleCall:
             is_unknown=is_open and not self._had_no_effect(ending),
             usage=usage,
             layer=ending.layer,
-            source=tool.name if ending.is_quoted else None,
-            trust=tool.trust if ending.is_quoted else "trusted",
+            tool=tool,
+            is_quoted=ending.is_quoted,
         )
 
     def _shaper_of_late_end(self) -> Callable[[ThreadEnd], Awaitable[Outcome | None]]:

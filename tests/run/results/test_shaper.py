@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -181,10 +182,14 @@ def test_an_error_says_what_the_tool_said(shape: Any) -> None:
 
 
 def test_strangers_words_in_an_error_are_set_apart() -> None:
-    shaper = Shaper()
-    untrusted = shaper.failed("c1", ToolError("404"), source="fetch", trust="untrusted").result
-    attack = shaper.failed("c1", ToolError(ATTACK), source="fetch").result
-    plain = shaper.failed("c1", ToolError("404"), source="fetch").result
+    @tool(trust="untrusted")
+    def fetch() -> None:
+        """Fetch."""
+
+    shaper, trusted = Shaper(), replace(fetch, trust="trusted")
+    untrusted = shaper.failed("c1", ToolError("404"), tool=fetch, is_quoted=True).result
+    attack = shaper.failed("c1", ToolError(ATTACK), tool=trusted, is_quoted=True).result
+    plain = shaper.failed("c1", ToolError("404"), tool=trusted, is_quoted=True).result
     assert [result.trust for result in (untrusted, attack, plain)] == ["untrusted", "untrusted", "trusted"]
     assert untrusted.content.startswith("[Data from fetch follows")
     assert (plain.content, plain.source) == ("404", "fetch")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from wieldy.core.errors import FailureLayer, ModelVisibleError
     from wieldy.core.json import JsonValue
     from wieldy.core.limits import Usage
+    from wieldy.tools import Tool
 
 _NO_WORDS: Final = "The call failed, and the tool does not say why."
 _DEFAULT_RULES: Final = ResultRules()
@@ -85,7 +86,8 @@ class Shaper:
             presented.text,
             call_id=step.call.id,
             source=self._source(presented.source, step.tool.name),
-            trust=presented.trust or step.tool.trust,
+            # To code it says something that there is nothing.
+            trust=step.tool.trust if self._as_data and value is None else presented.trust or step.tool.trust,
         )
         cutting = self._cut(words.text)
         summary = _NO_SUMMARY if cutting is None else await self._summary(step, words)
@@ -122,8 +124,8 @@ class Shaper:
         is_unknown: bool = False,
         usage: Usage | None = None,
         layer: FailureLayer | None = None,
-        source: str | None = None,
-        trust: Trust = "trusted",
+        tool: Tool | None = None,
+        is_quoted: bool = False,
     ) -> Outcome:
         """The outcome of a call that failed: the model reads the error's text.
 
@@ -134,14 +136,16 @@ class Shaper:
             is_unknown: Whether nobody knows if the effect took place.
             usage: What the tool's code used of models.
             layer: Whose failure it is, where that is not what the error's class says.
-            source: The tool whose words the text is; None where they are the runtime's own.
-            trust: What that tool declares.
+            tool: Whose code failed. To code it says something that it did; so where strangers may have shaped what the
+                tool returns, they may have shaped this.
+            is_quoted: Whether the text is the tool's own.
         """
         text = whole_characters(text_of(error) or "") or _NO_WORDS
-        if source is None:
+        if tool is None or not is_quoted:
             words = _Words(text=self.mask(text), call_id=call_id)
         else:
-            words = self._judged(text, call_id=call_id, source=self._source(None, source), trust=trust)
+            words = self._judged(text, call_id=call_id, source=self._source(None, tool.name), trust=tool.trust)
+        is_telling = self._as_data and tool is not None and tool.trust == "untrusted"
         cutting = self._cut(words.text)
         result = ToolResult(
             tool_call_id=call_id,
@@ -150,7 +154,8 @@ class Shaper:
             failure=kind_of(error) if self._as_data else None,
             layer=layer or layer_of(error) or "harness",
             source=words.source,
-            trust=words.trust,
+            trust="untrusted" if is_telling else words.trust,
+            tainted_by=(self.mask(tool.name),) if is_telling and tool is not None else (),
             handle=None if cutting is None else call_id,
         )
         # Policies and other parts of a program may have error classes of their own.
