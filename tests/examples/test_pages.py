@@ -1,4 +1,4 @@
-"""The programs of the pages about code actions run, and print what the pages say."""
+"""The programs of these pages run, one after the other, and print what the pages say."""
 
 from __future__ import annotations
 
@@ -12,17 +12,24 @@ import pytest
 from wieldy.sandbox import probe
 
 DOCS = Path(__file__).parents[2] / "docs"
+PAGES = ("how-to/actions.md", "how-to/foreign-histories.md", "how-to/outputs.md", "how-to/tool-search.md")
+IN_THE_SANDBOX = ("tutorial-code.md", "how-to/code-actions.md")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def sandboxed() -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_every_program_prints_what_the_page_says(page: str) -> None:
+    follow(page)
+
+
+@pytest.mark.parametrize("page", IN_THE_SANDBOX)
+def test_every_program_in_the_sandbox_prints_what_the_page_says(page: str) -> None:
     tiers = probe()
     if not any(tier.works for tier in tiers):
         pytest.skip("; ".join(f"{tier.name}: {tier.reason}" for tier in tiers))
+    follow(page)
 
 
-@pytest.mark.parametrize("page", ["tutorial-code.md", "how-to/code-actions.md"])
-def test_every_program_runs_and_prints_what_the_page_says(page: str) -> None:
+def follow(page: str) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
     programs = re.findall(r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", text, flags=re.DOTALL | re.MULTILINE)
     names: dict[str, object] = {}
