@@ -56,7 +56,9 @@ class Servers:
     def close(self) -> None:
         for process in self._processes:
             process.kill()
-            process.communicate()
+            process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
 
 
 @dataclass
@@ -70,7 +72,7 @@ class HttpServer:
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
 
 
 @pytest.fixture

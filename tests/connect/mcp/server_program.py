@@ -67,7 +67,8 @@ TOOLS: list[dict[str, Any]] = [
     tool("change", "Change what `echo` says of itself, and add a tool."),
     tool("environment", "Show a variable.", inputSchema={"type": "object", "properties": {"name": {"type": "string"}}}),
     tool("spawn", "Start a child that never ends.", **READ),
-    tool("repeat", "May be repeated.", annotations={"idempotentHint": True}),
+    tool("meet", "Answer once so many have asked.", **READ),
+    tool("die_repeat", "Die in the middle the first time; may be repeated.", annotations={"idempotentHint": True}),
 ]
 QUESTION = {
     "message": "Which size?",
@@ -85,6 +86,8 @@ class Behaviour:
     def __init__(self, log: Path | None) -> None:
         self.tools = list(TOOLS)
         self.log = log
+        self.met = 0
+        self.all_met = anyio.Event()
 
     def effect(self, what: str) -> int:
         """The effect takes place; how often it has by now."""
@@ -129,6 +132,14 @@ class Behaviour:
         return text("alive")
 
     tool_die_unsafe = tool_die_read
+    tool_die_repeat = tool_die_once
+
+    async def tool_meet(self, arguments: dict[str, Any], client: Any) -> dict[str, Any]:
+        self.met += 1
+        if self.met == int(arguments["number"]):
+            self.all_met.set()
+        await self.all_met.wait()
+        return text(f"{self.met} have met")
 
     async def tool_die_later(self, arguments: dict[str, Any], client: Any) -> dict[str, Any]:
         asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), signal.SIGKILL)

@@ -56,6 +56,10 @@ class HttpTransport:
         self._opener = opener
         self.ended = anyio.Event()
 
+    def has_ended(self) -> bool:
+        """Whether nothing more will come."""
+        return self.ended.is_set()
+
     def last_words(self) -> str:
         """Nothing: what a server says about a failure is in the answer to the request."""
         return ""

@@ -27,6 +27,10 @@ class MemoryTransport:
         self._streams = streams
         self.ended = anyio.Event()
 
+    def has_ended(self) -> bool:
+        """Whether nothing more will come."""
+        return self.ended.is_set()
+
     def last_words(self) -> str:
         """Nothing."""
         return ""

@@ -132,6 +132,10 @@ class Transport(Protocol):
         """
         ...
 
+    def has_ended(self) -> bool:
+        """Whether nothing more will come, as far as can be known at this moment; if so, `ended` is set."""
+        ...
+
     def last_words(self) -> str:
         """How the other side ended and what it wrote besides messages; empty if nothing is known."""
         ...

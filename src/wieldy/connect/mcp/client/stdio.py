@@ -93,6 +93,12 @@ class StdioTransport:
         self._process: Process | None = None
         self.ended = anyio.Event()
 
+    def has_ended(self) -> bool:
+        """Whether the process has ended, though that may not have been heard of yet."""
+        if self._process is not None and _is_dead(self._process):
+            self.ended.set()
+        return self.ended.is_set()
+
     def last_words(self) -> str:
         """How the process ended, and the last of what it wrote to standard error."""
         words = [self._why] if self._why else []
@@ -223,6 +229,18 @@ async def _start(command: Command) -> Process:
         cwd=command.folder,
         start_new_session=True,
     )
+
+
+def _is_dead(process: Process) -> bool:
+    if process.returncode is not None:
+        return True
+    if not hasattr(os, "waitid"):
+        return False
+    try:
+        # Only looked at: the event loop still waits for it.
+        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:  # it was waited for a moment ago
+        return True
 
 
 async def _end(process: Process) -> None:

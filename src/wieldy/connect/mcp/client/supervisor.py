@@ -185,7 +185,7 @@ class _Connection:
     @property
     def is_ending(self) -> bool:
         """Whether nothing more comes."""
-        return self._is_left or self._transport.ended.is_set() or self.is_over.is_set() or self._life.cancel_called
+        return self._is_left or self._transport.has_ended() or self.is_over.is_set() or self._life.cancel_called
 
     @property
     def has_failed(self) -> bool:
