@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from wieldy import Agent, FilePart, ImagePart, CallProgress, UsageError
+from wieldy import Agent, CallProgress, FilePart, ImagePart, UsageError
 from wieldy.connect.mcp.client.questions import Question
 from wieldy.connect.mcp.client.tools import Notice
 from wieldy.connect.mcp.client.toolset import McpToolset, mcp
