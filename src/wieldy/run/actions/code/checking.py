@@ -1,7 +1,8 @@
 """What is wrong with code before any of it runs: syntax, names that nobody knows, calls of tools that cannot fit.
 
 Pure, and nothing is run or compiled: the text is only parsed. Code that passes may fail all the same; code that is
-refused could not have worked. Deliberately not here: arguments' values (the tool's schema decides, on the host).
+refused could not have worked. Deliberately not here: what literals and results say about it (`certain`), and all other
+values, which the tool's schema decides on, on the host.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import builtins
 import symtable
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from wieldy.run.actions.code.certain import surely_wrong
 from wieldy.run.actions.code.names import PRELUDE_NAMES
+from wieldy.run.actions.code.uses import Uses
 from wieldy.schema import nearest_names
 
 if TYPE_CHECKING:
@@ -192,9 +195,14 @@ def _outside(tree: ast.Module) -> Iterator[Problem]:
 
 
 def _calls(tree: ast.Module, stubs: Stubs) -> Iterator[Problem]:
-    seen = _Seen()
+    seen = Uses()
     seen.read(tree)
+    if not _binds_unseen(tree):
+        for node, text in surely_wrong(tree, stubs, rebound=seen.rebound):
+            yield Problem(line=node.lineno, text=text)
     for call in seen.calls:
+        if seen.is_looked_into_too_early(call):
+            yield Problem(line=call.lineno, text="`call(...)` needs `await` before it: `(await call(...))[...]`")
         stub, is_async = _called(call, stubs)
         if stub is None or stub.identifier in seen.rebound:
             continue
@@ -239,69 +247,3 @@ def _misfit(call: ast.Call, stub: Stub) -> str | None:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-@dataclass(slots=True)
-class _Seen:
-    """What the checks of calls need to know of the whole code.
-
-    Attributes:
-        calls: All of them.
-        rebound: Names that are given another value somewhere.
-    """
-
-    calls: list[ast.Call] = field(default_factory=list[ast.Call])
-    rebound: set[str] = field(default_factory=set[str])
-    _parents: dict[ast.AST, ast.AST] = field(default_factory=dict[ast.AST, ast.AST])
-    _uses: dict[str, list[ast.Name]] = field(default_factory=dict[str, list[ast.Name]])
-
-    def read(self, tree: ast.Module) -> None:
-        for node in ast.walk(tree):
-            for child in ast.iter_child_nodes(node):
-                self._parents[child] = node
-            if isinstance(node, ast.Call):
-                self.calls.append(node)
-            self._see_name(node)
-
-    def _see_name(self, node: ast.AST) -> None:
-        match node:
-            case ast.Name(id=name, ctx=ast.Load()):
-                self._uses.setdefault(name, []).append(node)
-            case ast.Name(id=name) | ast.arg(arg=name):
-                self.rebound.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                self.rebound.add(name)
-            case ast.alias(name=name, asname=other):
-                self.rebound.add(other or name.partition(".")[0])
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                self.rebound.add(name)
-            case _:
-                pass
-
-    def is_lost(self, call: ast.Call) -> bool:
-        """Whether what the call gives is surely taken for the result, or for nothing, and not waited for."""
-        if self._is_taken_for_result(call):
-            return True
-        match self._parents.get(call):
-            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-                uses = self._uses.get(name, [])
-                return bool(uses) and all(map(self._is_taken_for_result, uses)) and self._is_bound_once(name)
-            case _:
-                return False
-
-    def _is_taken_for_result(self, node: ast.AST) -> bool:
-        match self._parents.get(node):
-            case ast.Expr():
-                return isinstance(node, ast.Call)
-            case ast.Attribute(value=value) | ast.Subscript(value=value):
-                return value is node
-            case ast.BinOp() | ast.Compare() | ast.FormattedValue() | ast.UnaryOp():
-                return True
-            case ast.For(iter=iterated) | ast.comprehension(iter=iterated):
-                return iterated is node
-            case _:
-                return False
-
-    def _is_bound_once(self, name: str) -> bool:
-        bound = [node for node in self._parents if isinstance(node, ast.Name) and node.id == name]
-        return sum(not isinstance(node.ctx, ast.Load) for node in bound) == 1

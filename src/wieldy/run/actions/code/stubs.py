@@ -66,6 +66,8 @@ class Stub:
         takes_others: Whether arguments of other names may fit.
         returns: The annotation of what it returns.
         documentation: In the words of the tool's author.
+        input_schema: What its arguments must fit.
+        output_schema: What it declares that it returns; None if it declares nothing.
     """
 
     tool: str
@@ -74,6 +76,8 @@ class Stub:
     takes_others: bool
     returns: str
     documentation: str
+    input_schema: JsonObject
+    output_schema: JsonObject | None
 
     @property
     def signature(self) -> str:
@@ -167,6 +171,8 @@ def _stub(definition: ToolDefinition, identifier: str, types: TypeWriter) -> Stu
         takes_others=_takes_others(resolved, has_properties=bool(properties)),
         returns=_returned(definition.output_schema, types, name=f"{own}Result"),
         documentation=_documentation(definition, parameters),
+        input_schema=schema,
+        output_schema=definition.output_schema,
     )
 
 
