@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from wieldy.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from wieldy.run.actions.code.levels import Level
     from wieldy.run.request import RunRequest
     from wieldy.sandbox import SandboxLimits, TierName
 
@@ -23,19 +24,26 @@ class CodeRules:
         limits: Of each action; None for the defaults of the sandbox.
         packages: That are imported before, such as `pandas`; they must be installed where the code runs.
         python: The interpreter that runs the code; None for the one that runs this program.
+        taint: How exactly it is known whose data had a part in what code does. `run`: once it has read something of
+            strangers, they had one in all. `handles`: it gets what is untrusted as handles that it can pass on, and
+            `reveal` gives the value. `tracked`: the code runs in an interpreter that knows it of every value, where it
+            is of the kind that can be tracked; other code as in `run`, and the model is told.
 
     Raises:
-        UsageError: `packages` is one text.
+        UsageError: `packages` is one text, or `taint` is no level.
     """
 
     tier: TierName | None = None
     limits: SandboxLimits | None = None
     packages: tuple[str, ...] = ()
     python: str | None = None
+    taint: Level = "run"
 
     def __post_init__(self) -> None:
         if isinstance(self.packages, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a likely mistake
             raise UsageError(f"Expected packages to be names, as in ('pandas',), found {self.packages!r}.")
+        if self.taint not in ("run", "handles", "tracked"):  # pyright: ignore[reportUnnecessaryContains]
+            raise UsageError(f"Expected taint to be 'run', 'handles' or 'tracked', found {self.taint!r}.")
 
     def acting(self, request: RunRequest) -> RunRequest:
         """The request of a run that acts by code, made of that of one whose model would call the tools itself.

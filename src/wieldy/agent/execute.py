@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wieldy.agent.code import opened, request_of
+from wieldy.agent.code import opened, request_of, tools_for
 from wieldy.core.messages import Message
 from wieldy.run.actions.code.ended import ended_from_text
 from wieldy.run.actions.code.model import CodeModel
@@ -60,8 +60,18 @@ async def execute(
         RunError: The run could not be recorded.
     """
     run_id = new_run_id()
-    async with opened(toolset, rules) as (_, namespace):
-        model = CodeModel(namespace, run_id=run_id, started=lambda: journal.read(run_id)[0].time, results=ResultRules())
+    toolset = tools_for(toolset, rules)
+    async with opened(toolset, rules) as (_, places):
+        level, because = places.place(code)
+        namespace = places.namespace(level)
+        assert namespace is not None
+        model = CodeModel(
+            namespace,
+            level=level,
+            run_id=run_id,
+            started=lambda: journal.read(run_id)[0].time,
+            results=ResultRules(),
+        )
         request = RunRequest(model=model, toolset=toolset, journal=journal, policy=policy, approver=approver)
-        result = await run(request_of(request, model, messages=(Message.user(code),)))
+        result = await run(request_of(request, model, messages=(Message.user(code),), because=because))
     return Executed(result=result, ended=ended_from_text(result.text))

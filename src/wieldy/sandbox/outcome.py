@@ -21,11 +21,13 @@ KilledBecause: TypeAlias = Literal[
     "protocol",
     "crash",
     "exit",
+    "tracked",
 ]
 """Which limit a run went beyond, or what else ended it.
 
 `processes`: it left a thread behind. `protocol`: it sent what the guest never sends. `crash`: a signal, which
-`Outcome.signal` names. `exit`: its process ended without a word.
+`Outcome.signal` names. `exit`: its process ended without a word. `tracked`: a limit of tracked code, which the error
+tells.
 """
 
 

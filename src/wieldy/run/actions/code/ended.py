@@ -9,8 +9,10 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from wieldy.core.influence import Sources
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.core.record import Record
+from wieldy.run.actions.code.labels import sources_of
 
 if TYPE_CHECKING:
     from wieldy.sandbox import Outcome
@@ -42,6 +44,7 @@ class Ended(Record, frozen=True, kw_only=True):
         error: Class, message and traceback of what it raised, the frames of the code only.
         line: Where that was.
         has_lost_names: Whether the names that earlier actions had left could not be restored.
+        tainted_by: The untrusted sources that had a part in what it says of the code; None where that is not known.
     """
 
     status: Status
@@ -54,6 +57,7 @@ class Ended(Record, frozen=True, kw_only=True):
     because: str | None = None
     artifacts: tuple[File, ...] = ()
     has_lost_names: bool = False
+    tainted_by: Sources | None = None
 
     @property
     def keeps_names(self) -> bool:
@@ -79,6 +83,7 @@ def ended_by(outcome: Outcome, *, file_bytes: int, files: int) -> Ended:
         error=None if outcome.error is None else outcome.error.traceback,
         line=None if outcome.error is None else outcome.error.line,
         because=outcome.killed_because,
+        tainted_by=sources_of(outcome),
         artifacts=tuple(
             File(
                 name=file.name,
@@ -98,6 +103,8 @@ def ended_to_text(ended: Ended) -> str:
         value: Any = getattr(ended, name)
         if value not in (None, "", False) or (name == "value" and value is not None):
             data[name] = value
+    if ended.tainted_by is not None:
+        data["tainted_by"] = list(ended.tainted_by)
     if ended.artifacts:
         data["artifacts"] = [
             {
@@ -124,6 +131,8 @@ def ended_from_text(text: str) -> Ended | None:
             )
             for each in data.pop("artifacts", ())
         )
+        if "tainted_by" in data:
+            data["tainted_by"] = tuple(data["tainted_by"])
         return Ended(**data, artifacts=files)
     except (ValueError, TypeError, AttributeError, KeyError):
         return None

@@ -8,13 +8,14 @@ the record. Deliberately not here: what code may call (`stubs`), and what its ca
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from wieldy.core.calls import ToolCall
 from wieldy.core.limits import Usage
 from wieldy.core.messages import Message
 from wieldy.core.ports import ModelReply
 from wieldy.run.actions.code.ended import Ended, ended_by, ended_to_text
+from wieldy.run.actions.code.labels import asked
+from wieldy.run.actions.code.levels import IS_EXACT, MODEL_NAMES
 from wieldy.run.actions.code.namespace import NamesLostError
 from wieldy.run.actions.code.replay import DivergedError, action_of, batches_in, replies_to
 from wieldy.sandbox import Outcome
@@ -22,10 +23,9 @@ from wieldy.sandbox import Outcome
 if TYPE_CHECKING:
     from wieldy.core.influence import Sources
     from wieldy.core.ports import ModelEvent, ModelRequest
+    from wieldy.run.actions.code.levels import Level
     from wieldy.run.actions.code.namespace import Namespace
     from wieldy.run.results import ResultRules
-
-NAME: Final = "code:python"
 
 
 class CodeModel:
@@ -33,19 +33,28 @@ class CodeModel:
 
     Args:
         namespace: In which the code runs.
+        level: How exactly it is known there whose data is whose.
         run_id: The run.
         started: When it began, in seconds since the epoch; asked once it has.
         results: Say which of the files that it writes are kept.
 
     Attributes:
+        level: As it was given.
         run_id: The run.
         is_live: Whether the code ended in this process, and the worker has the names that it has left.
     """
 
     def __init__(
-        self, namespace: Namespace, *, run_id: str, started: Callable[[], float], results: ResultRules
+        self,
+        namespace: Namespace,
+        *,
+        level: Level = "run",
+        run_id: str,
+        started: Callable[[], float],
+        results: ResultRules,
     ) -> None:
         self._namespace = namespace
+        self.level: Level = level
         self.run_id = run_id
         self._started = started
         self._results = results
@@ -54,13 +63,13 @@ class CodeModel:
 
     @property
     def tainted_by(self) -> Sources:
-        """The untrusted sources that may have shaped the names that it finds."""
-        return self._namespace.tainted_by
+        """The untrusted sources that may have shaped all that it does, because of the names that it finds."""
+        return () if IS_EXACT[self.level] else self._namespace.tainted_by
 
     @property
     def name(self) -> str:
         """For the journal."""
-        return NAME
+        return MODEL_NAMES[self.level]
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
         """The next batch of calls, or how the code ended."""
@@ -89,8 +98,7 @@ class CodeModel:
 
     def _message(self, step: Outcome | Ended) -> Message:
         if isinstance(step, Outcome) and step.waiting:
-            calls = [ToolCall(id=str(call.seq), name=call.name, arguments=call.arguments) for call in step.waiting]
-            return Message.assistant(calls=calls)
+            return Message.assistant(calls=list(map(asked, step.waiting)))
         ended = step if isinstance(step, Ended) else self._ended_by(step)
         self.is_live = isinstance(step, Outcome) and ended.keeps_names
         return Message.assistant(ended_to_text(ended))

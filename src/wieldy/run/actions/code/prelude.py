@@ -23,12 +23,13 @@ class _wieldy_Object(dict):
         raise AttributeError(f"there is no {name!r} here: expected one of {', '.join(map(repr, self))}")
     def __setattr__(self, name, value):
         self[name] = value
-def _wieldy_result(value):
+def _wieldy_data(value):
     if isinstance(value, dict):
-        return _wieldy_Object((name, _wieldy_result(item)) for name, item in value.items())
+        return _wieldy_Object((name, _wieldy_data(item)) for name, item in value.items())
     if isinstance(value, list):
-        return [_wieldy_result(item) for item in value]
+        return [_wieldy_data(item) for item in value]
     return value
+_wieldy_result = _wieldy_data
 _wieldy_left_out = type("LeftOut", (), {"__repr__": lambda self: "left out"})()
 def _wieldy_given(parameters, others):
     given = {n: v for n, v, takes_none in parameters if v is not _wieldy_left_out and (takes_none or v is not None)}

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from wieldy.core.calls import AnyCall, ToolCall, ToolResult
 from wieldy.core.json import canonical_json
+from wieldy.run.actions.code.labels import LabelledCall, LabelledFailure, LabelledReply
 from wieldy.run.actions.code.values import value_of
-from wieldy.sandbox import MAX_VALUE_BYTES, Failure, GuestCall, Outcome, Reply
+from wieldy.sandbox import MAX_VALUE_BYTES, GuestCall, Outcome
 
 if TYPE_CHECKING:
     from wieldy.core.messages import Message
@@ -96,23 +97,26 @@ async def run_again(interpreter: Interpreter, action: Action, *, prelude: str, i
     return step
 
 
-def replies_to(batch: Batch) -> list[Reply | Failure]:
+def replies_to(batch: Batch) -> list[LabelledReply | LabelledFailure]:
     """What the code is told, one for each call."""
     return [_reply(call, result) for call, result in zip(batch.calls, batch.results, strict=True)]
 
 
-def _reply(call: AnyCall, result: ToolResult) -> Reply | Failure:
+def _reply(call: AnyCall, result: ToolResult) -> LabelledReply | LabelledFailure:
     if result.is_error:
-        return Failure(kind=result.failure or "tool", message=result.content)
+        return LabelledFailure(
+            kind=result.failure or "tool", message=result.content, tainted_by=result.untrusted_sources
+        )
     value = value_of(result)
     size = len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     if size > MAX_VALUE_BYTES:
-        return Failure(
+        return LabelledFailure(
             kind="too_large",
+            tainted_by=result.untrusted_sources,
             message=f"`{call.name}` returned {size} bytes, and code can take at most {MAX_VALUE_BYTES} at once. The "
             "call took place. Ask for less, such as a page or a filter.",
         )
-    return Reply(value=value)
+    return LabelledReply(value=value, tainted_by=result.untrusted_sources)
 
 
 def _check(step: Outcome, batch: Batch, number: int) -> None:
@@ -127,7 +131,8 @@ def _check(step: Outcome, batch: Batch, number: int) -> None:
 
 def _key(call: AnyCall | GuestCall) -> tuple[str | None, str | None]:
     # What was nested too deeply to be read as a call is known by its name only.
-    return call.name, canonical_json(call.arguments) if isinstance(call, ToolCall | GuestCall) else None
+    is_whole = call.error is None if isinstance(call, LabelledCall) else isinstance(call, ToolCall | GuestCall)
+    return call.name, canonical_json(getattr(call, "arguments", {})) if is_whole else None
 
 
 def _shown(calls: Sequence[AnyCall | GuestCall]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from wieldy.core.calls import InvalidToolCall
 from wieldy.core.json import canonical_json
 from wieldy.core.media import FilePart, ImagePart, data_url
 from wieldy.tools.attachments import human_size
@@ -36,6 +37,8 @@ def report(
     limits: SandboxLimits,
     stop_reason: StopReason | None,
     tainted_by: Sources,
+    failures: Sequence[CallState] = (),
+    remark: str | None = None,
 ) -> Presented:
     """What the model is told.
 
@@ -44,13 +47,16 @@ def report(
         calls: Those that it made.
         limits: Of the sandbox.
         stop_reason: How its run ended.
-        tainted_by: The untrusted sources that may have shaped what the code knew.
+        tainted_by: The untrusted sources that may have shaped what is told.
+        failures: Calls that failed without the code being told.
+        remark: Something to be said beside.
     """
     trust: Trust = "untrusted" if tainted_by else "trusted"
+    remarks = [] if remark is None else [remark]
     if ended is None or ended.status != "done":
-        lines = [*_failure(ended, limits, stop_reason), *_printed(ended), *calls_made(calls)]
+        lines = [*_failure(ended, limits, stop_reason), *_printed(ended), *calls_made(calls), *remarks]
         return Presented(text="\n".join(lines), trust=trust, tainted_by=tainted_by, is_error=True, parts=_parts(ended))
-    lines = [_value(ended), *_printed(ended), *map(_about, ended.artifacts)]
+    lines = [_value(ended), *_printed(ended), *map(_about, ended.artifacts), *_failed(failures), *remarks]
     return Presented(
         text="\n".join(lines), structured=ended.value, trust=trust, tainted_by=tainted_by, parts=_parts(ended)
     )
@@ -124,6 +130,7 @@ def why_ended(ended: Ended, limits: SandboxLimits) -> str:
         "protocol": "it sent something that code does not send",
         "crash": "its process crashed",
         "exit": "its process ended itself",
+        "tracked": "it reached a limit of tracked code",
     }
     return words.get(ended.because or "", ended.because or "for an unknown reason")
 
@@ -135,6 +142,21 @@ def calls_made(calls: Iterable[CallState]) -> list[str]:
         return []
     more = [f"- and {len(told) - _MOST_CALLS} before these"] if len(told) > _MOST_CALLS else []
     return ["These calls were made before that. Do not repeat those that took place:", *more, *told[-_MOST_CALLS:]]
+
+
+def failures_behind_handles(calls: Iterable[CallState]) -> list[CallState]:
+    """The calls that failed, and whose failure code that works with handles is not told."""
+    return [call for call in calls if call.result is not None and call.result.is_error and _is_behind_handle(call)]
+
+
+def _is_behind_handle(call: CallState) -> bool:
+    influence = getattr(call.call, "influence", None)
+    is_influenced = isinstance(call.call, InvalidToolCall) or (influence is not None and bool(influence.arguments))
+    return is_influenced or (call.result is not None and call.result.trust == "untrusted")
+
+
+def _failed(calls: Sequence[CallState]) -> list[str]:
+    return ["These calls failed:", *(f"- {_shown(call.call)}: {_outcome(call)}" for call in calls)] if calls else []
 
 
 def _shown(call: AnyCall) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from wieldy.core.calls import ToolCall
 from wieldy.core.errors import SkillError
 from wieldy.run.actions.code.ended import ended_from_text
-from wieldy.run.actions.code.model import NAME
+from wieldy.run.actions.code.levels import level_of
 from wieldy.run.actions.code.skills.skill import RecordedCall, ToolRecord
 from wieldy.run.actions.code.values import value_of
 from wieldy.run.nested import entries_within, root_of
@@ -61,7 +61,7 @@ def recorded_action(journal: Journal, run_id: str, call_id: str | None = None) -
     if not entries:
         raise SkillError(f"There is no run {run_id!r} in the journal.")
     state = fold(entries)
-    if state.model == NAME and call_id is None:
+    if level_of(state.model) is not None and call_id is None:
         return _action(entries, origin=run_id)
     found = {call.call.id: within for call in state.calls if (within := _code_of(journal, run_id, call))}
     if call_id is None and len(found) == 1:
@@ -88,7 +88,7 @@ def _calls_below(journal: Journal, state: RunState) -> Iterator[RecordedCall]:
         within = entries_within(journal, state.run_id, call)
         if within:
             yield from _calls_below(journal, fold(within))
-        elif state.model == NAME or _is_as_returned(call):
+        elif level_of(state.model) is not None or _is_as_returned(call):
             yield from _recorded([call])
 
 
@@ -103,7 +103,7 @@ def _has_data(result: ToolResult) -> bool:
 
 def _code_of(journal: Journal, run_id: str, call: CallState) -> tuple[Entry, ...]:
     entries = entries_within(journal, run_id, call)
-    return tuple(entries) if entries and fold(entries[:1]).model == NAME else ()
+    return tuple(entries) if entries and level_of(fold(entries[:1]).model) else ()
 
 
 def _action(entries: Iterable[Entry], *, origin: str) -> RecordedAction:
