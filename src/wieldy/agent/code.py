@@ -22,6 +22,7 @@ from wieldy.core.influence import joined
 from wieldy.core.limits import Limits
 from wieldy.core.messages import Message
 from wieldy.run.actions.code.checking import problems_of, refusal
+from wieldy.run.actions.code.description import description_of
 from wieldy.run.actions.code.ended import ended_from_text
 from wieldy.run.actions.code.handles import HandleInterpreter, reveal_tool
 from wieldy.run.actions.code.levels import MODEL_NAMES, level_of
@@ -59,15 +60,6 @@ NOT_TRACKED: Final = "not_tracked"
 """Where the record of code says why it was not tracked, where it was to be."""
 
 _FREE: Final = Price(input_usd_per_million=0.0, output_usd_per_million=0.0)
-_DESCRIPTION: Final = (
-    "Run Python code in an isolated sandbox: no network, no files of the host. The functions below are there already; "
-    "calling them is the only way to reach anything outside. `await` them (top-level `await` works), run independent "
-    "calls together with `await asyncio.gather(...)`, or use `NAME.sync(...)` where you cannot await. They return "
-    'data: `x.a` and `x["a"]` both work. A call that fails raises `ToolError`, with `.kind` (arguments, denied, '
-    "timeout, unknown, transient, crashed, too_large, tool) and a message. What you get back is the value of the last "
-    "line and what was printed; so filter and sum up in code, and return only what you need. Names that you assign are "
-    "kept for your next code."
-)
 
 
 def acting_by_code(request: RunRequest, rules: CodeRules) -> RunRequest:
@@ -224,7 +216,7 @@ class _Python:
 
         declare = tool(
             name=PYTHON,
-            description="\n\n".join([_DESCRIPTION, self._stubs.text or "There are no functions."]),
+            description=description_of(self._stubs, self._owner.rules.taint),
             # What it does to the world is what the calls within do, and they are looked at one by one.
             effect="idempotent",
             retries=0,
