@@ -22,6 +22,9 @@ recipes = st.builds(
     model=st.none()
     | st.sampled_from(["local", "openai:gpt-6", "http://127.0.0.1:8080/v1#small", "local:/models/a.gguf"]),
     tools_files=st.lists(st.sampled_from([Path("/a/shop.py"), Path("/b/weather tools.py")])).map(tuple),
+    mcp=st.lists(
+        st.sampled_from(["/a/servers.json", "https://example.org/mcp", "uvx mcp-server-time", "python -m 'a b'"])
+    ).map(tuple),
     actions=st.sampled_from(["calls", "react", "json"]),
     skills=st.none() | st.just(Path("/c/skills")),
     strategy=st.sampled_from([None, "guided", "native"]),
@@ -75,3 +78,24 @@ def test_a_run_of_another_program_has_no_recipe() -> None:
 def test_a_recipe_of_another_version_is_refused_with_a_sentence(recorded: object) -> None:
     with pytest.raises(UsageError, match="another version of Wieldy wrote it"):
         Recipe.from_metadata({"command_line": recorded})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    "service", ["https://me:word@example.org/mcp", "https://example.org/mcp?x=1", "uvx server --api-key=1234"]
+)
+def test_services_that_may_hold_a_secret_are_not_recorded_and_have_to_be_named_again(service: str) -> None:
+    metadata = Recipe(model="local", mcp=(service, "uvx time")).to_metadata()
+    assert service not in json.dumps(metadata)
+    with pytest.raises(UsageError, match="--mcp"):
+        Recipe.from_metadata(metadata)
+    again = Recipe.from_metadata(metadata, mcp=(service,))
+    assert again is not None
+    assert again.mcp == (service,)
+
+
+def test_a_record_from_before_there_were_services_is_read() -> None:
+    metadata = Recipe(model="local").to_metadata()
+    recorded = metadata["command_line"]
+    assert isinstance(recorded, dict)
+    del recorded["mcp"]
+    assert Recipe.from_metadata(metadata) == Recipe(model="local")

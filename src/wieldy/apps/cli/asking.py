@@ -97,7 +97,7 @@ async def _ask(request: ApprovalRequest) -> bool:
     terminal.block(Text.assemble((call_text(call_of(request)), "bold"), f" ({why})"), first="? ", rest="  ")
     while True:
         terminal.write("  Run it? [y/N] ")
-        answer = (await _read_line()).strip().casefold()
+        answer = (await read_line()).strip().casefold()
         if answer in ("y", "yes"):
             return True
         if answer in ("", "n", "no"):
@@ -105,7 +105,8 @@ async def _ask(request: ApprovalRequest) -> bool:
         terminal.write("  Please answer y or n.\n")
 
 
-async def _read_line() -> str:
+async def read_line() -> str:
+    """The next line that the person at the terminal writes, with its end."""
     # Waiting for the descriptor, not in a thread: a thread that reads a terminal cannot be cancelled by Ctrl-C.
     descriptor = sys.stdin.fileno()
     if sys.platform == "win32":

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from wieldy.apps.cli.options import JournalOption, JsonOption, YesOption
+from wieldy.apps.cli.options import JournalOption, JsonOption, McpOption, YesOption
 from wieldy.apps.cli.sandbox import needing_the_sandbox
 
 TierOption = Annotated[
@@ -23,6 +23,7 @@ def execute(
         list[Path] | None,
         typer.Option("--tools", "-t", metavar="FILE.py", help="A Python file with tools; may be given several times."),
     ] = None,
+    mcp: McpOption = None,
     tier: TierOption = None,
     packages: Annotated[
         list[str] | None,
@@ -44,6 +45,7 @@ def execute(
     order = Order(
         file=file,
         tools_files=tuple(tools or ()),
+        mcp=tuple(mcp or ()),
         tier=tier,
         packages=tuple(packages or ()),
         journal=journal,

@@ -17,6 +17,7 @@ from wieldy.agent.parts import journal_of
 from wieldy.apps.cli.asking import Approver, ask_about_effects
 from wieldy.apps.cli.failures import FAILED, note, say
 from wieldy.apps.cli.json_lines import JsonLines
+from wieldy.apps.cli.services import load_services
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.tools_file import load_tools
 from wieldy.apps.cli.untrusted import neutralise
@@ -26,6 +27,7 @@ from wieldy.run.actions.code.report import calls_made, why_ended
 from wieldy.run.policy import allow_all
 from wieldy.run.state import fold
 from wieldy.sandbox import SandboxLimits
+from wieldy.tools import Toolset
 from wieldy.tools.attachments import human_size
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class Order:
 
     file: Path
     tools_files: tuple[Path, ...]
+    mcp: tuple[str, ...]
     tier: str | None
     packages: tuple[str, ...]
     journal: str | None
@@ -116,9 +119,10 @@ async def _execute(code: str, order: Order, journal: Journal) -> Executed:
     approver = Approver(
         asks=True, pauses=False, advice="Add --yes to let such calls run.", before_question=lambda: None
     )
+    toolset = Toolset([load_tools(order.tools_files), *load_services(mcp=order.mcp)])
     return await execute(
         code,
-        load_tools(order.tools_files),
+        toolset,
         # A name that is no tier is refused by the sandbox, which knows them.
         CodeRules(tier=cast("TierName | None", order.tier), packages=order.packages),
         journal=journal,

@@ -11,7 +11,21 @@ from typing import Annotated
 
 import typer
 
-from wieldy.apps.cli import approve, doctor, execute, formats, lint, resume, run, runs, sandbox, show, skills, verify
+from wieldy.apps.cli import (
+    approve,
+    doctor,
+    execute,
+    formats,
+    lint,
+    resume,
+    run,
+    runs,
+    sandbox,
+    show,
+    skills,
+    tools,
+    verify,
+)
 from wieldy.apps.cli.failures import INTERRUPTED, Commands, JsonCommand, tell
 from wieldy.apps.cli.terminal import flush_streams, prepare_streams
 
@@ -50,7 +64,16 @@ def options(
 
 for command in (run.run, resume.resume):  # end their JSON themselves, with the run's id
     app.command()(command)
-for command in (approve.approve, approve.deny, runs.runs, show.show, verify.verify, lint.lint, doctor.doctor):
+for command in (
+    approve.approve,
+    approve.deny,
+    runs.runs,
+    show.show,
+    verify.verify,
+    lint.lint,
+    tools.tools,
+    doctor.doctor,
+):
     app.command(cls=JsonCommand)(command)
 app.command("exec", cls=JsonCommand)(execute.execute)
 app.add_typer(formats.app, name="formats")

@@ -18,6 +18,14 @@ JournalOption: TypeAlias = Annotated[
     ),
 ]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", metavar="", help="Write JSON for machines.")]
+McpOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--mcp",
+        metavar="CONFIG",
+        help="MCP servers: a file with mcpServers, a URL, or a command line; may be given several times.",
+    ),
+]
 YesOption: TypeAlias = Annotated[
     bool, typer.Option("--yes", "-y", metavar="", help="Do not ask before calls that change something.")
 ]

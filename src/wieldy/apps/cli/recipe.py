@@ -7,6 +7,7 @@ again. Deliberately not here: making an agent of it (`session`).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
@@ -21,6 +22,7 @@ Strategy: TypeAlias = Literal["guided", "native"]
 
 _KEY = "command_line"
 _LOCAL = "local:"
+_SECRET = re.compile(r"key|token|secret|passw|auth|credential|bearer", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,7 @@ class Recipe:
     Attributes:
         model: As `--model` was given; None if that cannot be recorded.
         tools_files: In the order in which they were given.
+        mcp: Where MCP servers are: files, addresses and command lines.
         skills: The folder of the skills that are offered; None for none.
         asks: Whether a person must consent to calls that change something.
         pauses: Whether the run rests where nobody can be asked; else such a call is denied.
@@ -37,6 +40,7 @@ class Recipe:
 
     model: str | None
     tools_files: tuple[Path, ...] = ()
+    mcp: tuple[str, ...] = ()
     actions: Actions = "calls"
     skills: Path | None = None
     strategy: Strategy | None = None
@@ -51,6 +55,7 @@ class Recipe:
             _KEY: {
                 "model": None if self.model is None else _recordable(self.model),
                 "tools_files": [str(path.absolute()) for path in self.tools_files],
+                "mcp": [recordable_service(service) for service in self.mcp],
                 "actions": self.actions,
                 "skills": None if self.skills is None else str(self.skills.expanduser().absolute()),
                 "strategy": self.strategy,
@@ -61,8 +66,12 @@ class Recipe:
         }
 
     @classmethod
-    def from_metadata(cls, metadata: JsonObject) -> Recipe | None:
+    def from_metadata(cls, metadata: JsonObject, *, mcp: tuple[str, ...] = ()) -> Recipe | None:
         """The recipe that a run was started with; None if it was not started from the command line.
+
+        Args:
+            metadata: Of the run.
+            mcp: Named in place of all recorded MCP servers.
 
         Raises:
             UsageError: What is there is not a recipe of this version.
@@ -71,7 +80,7 @@ class Recipe:
         if recorded is None:
             return None
         try:
-            return _recipe(cast("dict[str, Any]", recorded))  # checked there
+            return _recipe(cast("dict[str, Any]", recorded), mcp)  # checked there
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UsageError(
                 "What the run's record says of its model and tools cannot be read: another version of Wieldy wrote it "
@@ -79,11 +88,18 @@ class Recipe:
             ) from error
 
 
-def _recipe(recorded: dict[str, Any]) -> Recipe:
+def _recipe(recorded: dict[str, Any], mcp: tuple[str, ...]) -> Recipe:
     skills = _one_of(recorded.get("skills"), str, type(None))
+    services = [_one_of(service, str, type(None)) for service in recorded.get("mcp", [])]
+    if None in services and not mcp:
+        raise UsageError(
+            "The run was started with MCP servers whose address or command may hold a secret, so it was not recorded. "
+            "Name all of them again with --mcp."
+        )
     return Recipe(
         model=_one_of(recorded["model"], str, type(None)),
         tools_files=tuple(Path(path) for path in recorded["tools_files"]),
+        mcp=mcp or tuple(services),
         actions=_named(recorded["actions"], get_args(Actions)),
         skills=None if skills is None else Path(skills),
         strategy=_named(recorded["strategy"], (*get_args(Strategy), None)),
@@ -117,3 +133,13 @@ def _holds_password(model: str) -> bool:
         return "@" in urlsplit(model).netloc
     except ValueError:
         return True  # no address that anybody could reach
+
+
+def recordable_service(service: str) -> str | None:
+    """Where a service is, as it may be recorded; None where that may hold a secret."""
+    service = service.strip()
+    if service.lower().startswith(("http://", "https://")):
+        return None if _holds_password(service) or "?" in service else service
+    if service.lower().endswith(".json"):
+        return str(Path(service).expanduser().absolute())
+    return None if _SECRET.search(service) else service

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from wieldy.apps.cli.options import JournalOption, JsonOption, PauseOption, RunArgument, YesOption
+from wieldy.apps.cli.options import JournalOption, JsonOption, McpOption, PauseOption, RunArgument, YesOption
 
 
 def resume(
@@ -20,6 +20,7 @@ def resume(
         list[Path] | None,
         typer.Option("--tools", "-t", metavar="FILE.py", help="Other files with tools, in place of all recorded ones."),
     ] = None,
+    mcp: McpOption = None,
     journal: JournalOption = None,
     yes: YesOption = False,
     pause: PauseOption = False,
@@ -32,5 +33,5 @@ def resume(
     # The agent and its rooms are imported here, because `wieldy --help` must not wait for them.
     from wieldy.apps.cli.resuming import Changes, go_on  # noqa: PLC0415
 
-    changes = Changes(model=model, tools_files=tuple(tools or ()), yes=yes, pause=pause)
+    changes = Changes(model=model, tools_files=tuple(tools or ()), mcp=tuple(mcp or ()), yes=yes, pause=pause)
     raise typer.Exit(go_on(run, changes, journal=journal, json=json))

@@ -40,12 +40,14 @@ class Changes:
 
     Attributes:
         tools_files: In place of all recorded ones; empty for those.
+        mcp: As that.
         yes: Nobody is asked before calls that change something.
         pause: Nobody is asked now: such calls wait.
     """
 
     model: str | None
     tools_files: tuple[Path, ...]
+    mcp: tuple[str, ...]
     yes: bool
     pause: bool
 
@@ -90,7 +92,7 @@ def _entries(run: str, journal: str | None) -> Sequence[Entry]:
 
 
 def _recipe(state: RunState, changes: Changes) -> Recipe:
-    known = Recipe.from_metadata(state.metadata)
+    known = Recipe.from_metadata(state.metadata, mcp=changes.mcp)
     if known is None and changes.model is None:
         raise UsageError(
             f"Run {state.run_id} was not started by `wieldy run`, so how to reach its model ({state.model}) is not "

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from wieldy.apps.cli.failures import telling_in_json
-from wieldy.apps.cli.options import JournalOption, JsonOption, PauseOption, YesOption
+from wieldy.apps.cli.options import JournalOption, JsonOption, McpOption, PauseOption, YesOption
 
 
 class Actions(StrEnum):
@@ -45,6 +45,7 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
         list[Path] | None,
         typer.Option("--tools", "-t", metavar="FILE.py", help="A Python file with tools; may be given several times."),
     ] = None,
+    mcp: McpOption = None,
     journal: JournalOption = None,
     actions: Annotated[Actions, typer.Option("--actions", help="How the model acts.")] = Actions.calls,
     skills: Annotated[
@@ -95,6 +96,7 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
     recipe = Recipe(
         model=model,
         tools_files=tuple(tools or ()),
+        mcp=tuple(mcp or ()),
         actions=actions.value,
         skills=skills,
         strategy=strategy.value if strategy else None,

@@ -21,6 +21,7 @@ from wieldy.apps.cli.failures import INTERRUPTED, note
 from wieldy.apps.cli.journals import default_journal, open_for_reading
 from wieldy.apps.cli.next_commands import NextCommands
 from wieldy.apps.cli.recipe import Recipe
+from wieldy.apps.cli.services import load_services
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.tools_file import load_tools
 from wieldy.apps.cli.untrusted import one_line
@@ -99,11 +100,12 @@ class Session:
         recipe = self.recipe
         if recipe.model is None:
             raise UsageError("The model of this run is not recorded. Name it with --model.")
-        tools = load_tools(recipe.tools_files)
-        self._tell_of_missing(tools)
+        tools, services = load_tools(recipe.tools_files), load_services(mcp=recipe.mcp, before_note=view.make_room)
+        if not services:  # what those offer is known once they are reached
+            self._tell_of_missing(tools)
         agent = Agent(
             recipe.model,
-            tools=[tools],
+            tools=[tools, *services],
             instructions=self.instructions,
             journal=self.journal or default_journal(),
             limits=recipe.limits,

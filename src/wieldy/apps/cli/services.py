@@ -1,0 +1,37 @@
+"""Tools of services that the command line names, and what a person is told of them.
+
+Deliberately not here: tools from files (`tools_file`), and how a question of a server is asked (`filling_in`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from wieldy.apps.cli.failures import note
+from wieldy.apps.cli.filling_in import FillingIn
+
+if TYPE_CHECKING:
+    from wieldy.tools import Toolset
+
+
+def load_services(*, mcp: Sequence[str], before_note: Callable[[], None] = lambda: None) -> list[Toolset]:
+    """A set of tools for each service, none of which is reached yet.
+
+    Args:
+        mcp: Files, addresses and command lines of MCP servers.
+        before_note: Called before anything is printed, so that it starts on a line of its own.
+
+    Raises:
+        UsageError: One cannot be meant, or its library is not installed.
+    """
+    if not mcp:
+        return []
+    # Imported here because only a run with such servers needs it.
+    from wieldy.connect.mcp.client.toolset import mcp as servers_of  # noqa: PLC0415
+
+    def tell(notice: object) -> None:
+        before_note()
+        note(str(notice))
+
+    return [servers_of(config, answerer=FillingIn(before_note), on_notice=tell) for config in mcp]
