@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
-from wieldy import SandboxTierError, sandbox
+from wieldy import SandboxTierError, UsageError, sandbox
 from wieldy.sandbox import Tier, TierName
-from wieldy.sandbox.tiers import TIERS
+from wieldy.sandbox.tiers import BY_KERNEL, TIERS
 
 from .conftest import interpreter_for
 
@@ -36,20 +38,20 @@ async def opened(tier: TierName | None, python: str) -> Tier:
 
 
 def test_the_strongest_that_works_is_taken_and_says_which_it_is() -> None:
-    strongest = next((tier.name for tier in sandbox.probe() if tier.works), None)
+    strongest = next((tier.name for tier in sandbox.probe() if tier.works and tier.name in BY_KERNEL), None)
     if strongest is None:
         pytest.skip("no tier works here")
     assert anyio.run(opened, None, sys.executable).name == strongest
 
 
 @pytest.mark.parametrize("python", ["/nowhere/python", "/bin/true"])
-@pytest.mark.parametrize("tier", ["jail-ns", "jail", None])
+@pytest.mark.parametrize("tier", [*TIERS, None])
 def test_what_cannot_be_had_is_refused_with_a_reason_for_every_tier_that_was_tried(
     tier: TierName | None, python: str
 ) -> None:
     with pytest.raises(SandboxTierError) as refused:
         anyio.run(opened, tier, python)
-    assert set(refused.value.reasons) == ({tier} if tier else set(TIERS))
+    assert set(refused.value.reasons) == ({tier} if tier else set(BY_KERNEL))
     assert all(refused.value.reasons.values())
 
 
@@ -67,3 +69,36 @@ def test_it_can_be_asked_while_an_event_loop_runs() -> None:
         return sandbox.probe(python="/nowhere/python")
 
     assert [tier.works for tier in anyio.run(ask)] == [False] * len(TIERS)
+
+
+def opened_first_of(tiers: Sequence[TierName]) -> str:
+    async def first() -> str:
+        async with sandbox.open(tiers) as session:
+            return session.tier.name
+
+    return anyio.run(first)
+
+
+def test_of_several_tiers_the_first_that_works_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    works = {tier.name: tier.works for tier in sandbox.probe()}
+    if not (works["jail-ns"] and works["monty"]):
+        pytest.skip("it takes two tiers that work")
+    monkeypatch.setenv("PATH", "/nowhere")  # without the commands of containers
+    assert opened_first_of(["podman", "monty", "jail-ns"]) == "monty"
+    assert opened_first_of(["docker", "jail-ns", "monty"]) == "jail-ns"
+    with pytest.raises(SandboxTierError) as refused:
+        opened_first_of(["podman", "docker"])
+    assert set(refused.value.reasons) == {"podman", "docker"}
+
+
+@pytest.mark.parametrize("tiers", ["gaol", [], ["jail", "gaol"], ""])
+def test_what_is_no_tier_is_refused_before_anything_is_started(tiers: Any) -> None:
+    with pytest.raises(UsageError, match="expected a tier"):
+        opened_first_of(tiers)
+
+
+def test_no_tier_in_which_no_kernel_isolates_is_taken_unless_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(SandboxTierError) as refused:
+        anyio.run(opened, None, "/nowhere/python")
+    assert "monty" not in refused.value.reasons

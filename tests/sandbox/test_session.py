@@ -167,8 +167,8 @@ async def test_counts_tell_what_a_run_used(session: Session) -> None:
 
 
 async def test_a_tier_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(UsageError, match="jail-ns, jail"):
-        async with sandbox.open("docker"):  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="jail-ns, jail, "):
+        async with sandbox.open("gaol"):  # type: ignore[arg-type]
             pass
 
 

@@ -2,55 +2,70 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
-import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from wieldy.core.errors import SandboxTierError, UsageError
-from wieldy.sandbox.inside.linux.rights import NOBODY
-from wieldy.sandbox.inside.settings import Settings
+from wieldy.sandbox.containers import open_container
 from wieldy.sandbox.limits import SandboxLimits
+from wieldy.sandbox.monty import open_monty
+from wieldy.sandbox.options import Opened, Options
 from wieldy.sandbox.outcome import Tier
 from wieldy.sandbox.session import Session
-from wieldy.sandbox.starting import StartError, start_interpreter
-from wieldy.sandbox.tiers import ISOLATES, LEAVES, TIERS, TierName
+from wieldy.sandbox.tiers import BY_KERNEL, ISOLATES, LEAVES, TIERS, StartError, TierName
 
 
 @asynccontextmanager
 async def open_session(
-    tier: TierName | None = None,
+    tier: TierName | Sequence[TierName] | None = None,
     *,
     limits: SandboxLimits | None = None,
     packages: Sequence[str] = (),
     python: str | None = None,
     readable: Sequence[str] = (),
+    image: str | None = None,
 ) -> AsyncGenerator[Session]:
     """A sandbox, closed at the end with everything in it.
 
     Args:
-        tier: How to isolate code; None takes the strongest that works here, and `Session.tier` says which.
+        tier: How to isolate code; of several, the first that works here. None takes the strongest in which a kernel
+            isolates. `Session.tier` says which it is.
         limits: Of each run.
         packages: Imported once, before code runs, and shared by all runs: `numpy`, `pandas`, `matplotlib`. With any,
             the code can read all packages of the interpreter's environment: give it one of its own.
-        python: The interpreter, 3.11 or later; None is the one that runs this program.
+        python: The interpreter, 3.11 or later; None is the one that runs this program, and in a container `python3`.
         readable: Further files and directories that the code may read.
+        image: Of a container, which must be here already; None is `python:3-slim`.
 
     Raises:
         SandboxTierError: The tier does not work on this machine, or none does; with the reason.
-        UsageError: There is no such tier.
+        UsageError: There is no such tier, or it does not have what is asked for.
     """
-    if tier is not None and tier not in TIERS:
-        raise UsageError(f"there is no tier {tier!r}: {', '.join(TIERS)}")
+    tiers = _tiers_of(tier)
     _check_paths(readable)
-    session = await _strongest((tier,) if tier else TIERS, limits or SandboxLimits(), packages, python, readable)
+    options = Options(
+        limits=limits or SandboxLimits(),
+        packages=tuple(packages),
+        python=python,
+        readable=tuple(readable),
+        image=image,
+    )
+    session = await _first_of(tiers, options)
     try:
         yield session
     finally:
         await session.close()
+
+
+def _tiers_of(tier: TierName | Sequence[TierName] | None) -> tuple[TierName, ...]:
+    if tier is None:
+        return BY_KERNEL
+    named = (tier,) if isinstance(tier, str) else tuple(tier)
+    if not named or not set(named) <= set(TIERS):
+        raise UsageError(f"expected a tier or several of {', '.join(TIERS)}, found {tier!r}")
+    return named
 
 
 def _check_paths(readable: Sequence[str]) -> None:
@@ -59,60 +74,38 @@ def _check_paths(readable: Sequence[str]) -> None:
             raise UsageError(f"readable: {str(path)!r} must be the absolute path of something that is there, and not /")
 
 
-async def _strongest(
-    tiers: Sequence[TierName],
-    limits: SandboxLimits,
-    packages: Sequence[str],
-    python: str | None,
-    readable: Sequence[str],
-) -> Session:
+async def _first_of(tiers: Sequence[TierName], options: Options) -> Session:
     reasons: dict[str, str] = {}
     for tier in tiers:
         try:
-            return await _begin(tier, limits, packages, python, readable)
+            return await _begin(tier, options)
         except StartError as error:
             reasons[tier] = str(error)
     said = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
     raise SandboxTierError(f"code cannot be isolated on this machine as asked. {said}", reasons=reasons)
 
 
-async def _begin(
-    tier: TierName, limits: SandboxLimits, packages: Sequence[str], python: str | None, readable: Sequence[str]
-) -> Session:
-    if sys.platform != "linux":
-        raise StartError(f"it needs Linux, and this is {sys.platform}")
-    has_namespaces = tier == "jail-ns"
-    processes = start_interpreter(python)
-    inputs = None if has_namespaces else _directory_for_inputs()
-    settings = Settings(
-        has_namespaces=has_namespaces,
-        packages=tuple(packages),
-        memory_bytes=limits.memory_bytes,
-        lifetime_cpu_s=limits.lifetime_cpu_s,
-        scratch_bytes=limits.files_bytes,
-        scratch_files=limits.files,
-        file_bytes=limits.file_bytes,
-        readable=tuple(readable) if inputs is None else (*readable, str(inputs)),
-        directory=None if inputs is None else str(inputs),
-    )
+async def _begin(tier: TierName, options: Options) -> Session:
+    opened = await _opened(tier, options)
+    found = Tier(name=tier, works=True, isolates=ISOLATES[tier], leaves=LEAVES[tier], notes=opened.notes)
+    session = Session(found, opened, options.limits)
     try:
-        await processes.begin(settings)
-        notes = (f"Landlock version {processes.facts['landlock']}",)
-        found = Tier(name=tier, works=True, isolates=ISOLATES[tier], leaves=LEAVES[tier], notes=notes)
-        session = Session(found, processes, limits, inputs=inputs)
         await session.check()
     except BaseException:
-        await processes.close()
-        if inputs is not None:
-            shutil.rmtree(inputs, ignore_errors=True)
+        await session.close()
         raise
     return session
 
 
-def _directory_for_inputs() -> Path:
-    """Where files for the code are put if it has no file system of its own: it may read there, and nobody else may."""
-    directory = Path(tempfile.mkdtemp(prefix="wieldy-sandbox-"))
-    if os.geteuid() == 0:
-        os.chown(directory, 0, NOBODY)
-        directory.chmod(0o750)
-    return directory
+async def _opened(tier: TierName, options: Options) -> Opened:
+    if tier == "monty":
+        return await open_monty(options)
+    if tier in ("podman", "docker"):
+        return await open_container(tier, options)
+    if sys.platform != "linux":
+        raise StartError(f"it needs Linux, and this is {sys.platform}")
+    try:
+        from wieldy.sandbox.jail import open_jail  # noqa: PLC0415 - parts of it are not there on every system
+    except ImportError as error:
+        raise StartError(f"this Python lacks what it needs: {error}") from None
+    return await open_jail(tier, options)

@@ -8,18 +8,15 @@ from typing import Final
 _PIECE_BYTES: Final = 1 << 16
 
 
-class Output:
-    """The reading end of a pipe, read without waiting.
+class Printed:
+    """What a worker printed.
 
     Attributes:
-        total_bytes: Read in the present run.
-        is_at_end: Whether nothing will come any more.
+        total_bytes: In the present run.
     """
 
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
+    def __init__(self) -> None:
         self.total_bytes = 0
-        self.is_at_end = False
         self._kept = bytearray()
         self._kept_limit = 0
 
@@ -34,6 +31,26 @@ class Output:
         """The beginning of what came in the present run."""
         return bytes(self._kept)
 
+    def take(self, piece: bytes) -> None:
+        """More was printed."""
+        self.total_bytes += len(piece)
+        room = self._kept_limit - len(self._kept)
+        if room > 0:
+            self._kept += piece[:room]
+
+
+class Output(Printed):
+    """The reading end of a pipe, read without waiting.
+
+    Attributes:
+        is_at_end: Whether nothing will come any more.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self.descriptor = descriptor
+        self.is_at_end = False
+
     def read(self) -> bool:
         """Takes one piece of what is there; whether there was one."""
         try:
@@ -43,10 +60,7 @@ class Output:
         if not piece:
             self.is_at_end = True
             return False
-        self.total_bytes += len(piece)
-        room = self._kept_limit - len(self._kept)
-        if room > 0:
-            self._kept += piece[:room]
+        self.take(piece)
         return True
 
     def close(self) -> None:

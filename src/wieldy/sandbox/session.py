@@ -1,6 +1,6 @@
 """A sandbox that is open: code runs in it, one run after the other, sharing variables or starting afresh.
 
-There is a worker that the present variables live in, stopped between runs, and one more that is forked already, for a
+There is a worker that the present variables live in, stopped between runs, and one more that is started already, for a
 fresh start without waiting.
 """
 
@@ -11,19 +11,19 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
 from wieldy.core.errors import SandboxError, UsageError
 from wieldy.core.json import JsonObject
 from wieldy.sandbox.frames import frame_of
 from wieldy.sandbox.limits import SandboxLimits
+from wieldy.sandbox.options import Opened
 from wieldy.sandbox.outcome import Outcome, Tier
 from wieldy.sandbox.replies import Answer, Handler
-from wieldy.sandbox.starting import SandboxProcesses, StartError
 from wieldy.sandbox.supervisor import Supervision
 from wieldy.sandbox.texts import is_file_name
-from wieldy.sandbox.worker import Worker, mapped_by
+from wieldy.sandbox.tiers import StartError
+from wieldy.sandbox.workers import Worker
 
 _PIECE_BYTES: Final = 2 << 20
 
@@ -35,11 +35,12 @@ class Session:
         tier: How code is isolated in it.
     """
 
-    def __init__(self, tier: Tier, processes: SandboxProcesses, limits: SandboxLimits, *, inputs: Path | None) -> None:
+    def __init__(self, tier: Tier, opened: Opened, limits: SandboxLimits) -> None:
         self.tier = tier
-        self._processes = processes
+        self._workers = opened.workers
         self._limits = limits
-        self._inputs = inputs
+        self._inputs = opened.inputs
+        self._has_files = opened.has_files
         self._spare: Worker | None = None
         self._worker: Worker | None = None
         self._retired: Worker | None = None
@@ -47,20 +48,13 @@ class Session:
         self._is_busy = False
 
     async def check(self) -> None:
-        """A worker is locked in and has room.
+        """A worker is isolated and waits.
 
         Raises:
-            StartError: It could not be locked in.
-            UsageError: What is imported leaves no memory for code.
+            StartError: It could not be.
         """
-        mapped_bytes = mapped_by(self._processes.zygote)
-        if mapped_bytes > self._limits.memory_bytes * 3 // 4:
-            raise UsageError(
-                f"the interpreter and its packages map {mapped_bytes:,} bytes, and the limit is "
-                f"{self._limits.memory_bytes:,}: allow more (SandboxLimits.memory_bytes), or import less"
-            )
         try:
-            self._spare = self._spare or Worker(self._processes)
+            self._spare = self._spare or await self._workers.start()
             await self._spare.ready()
         except SandboxError as error:
             raise StartError(str(error)) from None
@@ -138,9 +132,9 @@ class Session:
         """No process and no file of the sandbox is left; a paused run is over."""
         for worker in (self._worker, self._spare, self._retired):
             if worker is not None:
-                worker.close()
+                await worker.close()
         self._worker = self._spare = self._retired = self._paused = None
-        await self._processes.close()
+        await self._workers.close()
         if self._inputs is not None:
             shutil.rmtree(self._inputs, ignore_errors=True)
 
@@ -151,28 +145,28 @@ class Session:
             return outcome
         finally:
             if self._retired is not None:
-                self._retired.close()
+                await self._retired.close()
                 self._retired = None
             if outcome is None or outcome.status == "killed":
-                self._forget_worker()
+                await self._forget_worker()
             elif outcome.status == "paused":
                 self._paused = supervision
             if self._spare is None and outcome is not None:
                 with suppress(SandboxError):  # the outcome is not lost with the sandbox; the next run will say
-                    self._spare = Worker(self._processes)
+                    self._spare = await self._workers.start()
 
     async def _worker_for(self, *, fresh: bool) -> Worker:
         if fresh and self._retired is None:
             self._retired, self._worker = self._worker, None  # it is stopped, and ended when there is time for that
             self._remove_inputs()
         if self._worker is None:
-            self._worker, self._spare = self._spare or Worker(self._processes), None
+            self._worker, self._spare = self._spare or await self._workers.start(), None
         await self._worker.ready()
         return self._worker
 
-    def _forget_worker(self) -> None:
+    async def _forget_worker(self) -> None:
         if self._worker is not None:
-            self._worker.close()
+            await self._worker.close()
             self._worker = None
         self._remove_inputs()
 
@@ -181,6 +175,8 @@ class Session:
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     def _frames_of_files(self, files: Mapping[str, bytes]) -> list[bytes]:
+        if files and not self._has_files:
+            raise UsageError(f"the tier {self.tier.name} has no files: give the content in the code, or by a call")
         for name in files:
             if not is_file_name(name):
                 raise UsageError(f"{name!r} is no relative path of a file that can be put into the sandbox")

@@ -20,34 +20,17 @@ from typing import Any, Final
 import anyio
 
 from wieldy.core.errors import SandboxError
+from wieldy.sandbox.environment import ENVIRONMENT
 from wieldy.sandbox.inside.linux.namespaces import write_user_maps
 from wieldy.sandbox.inside.settings import Settings
+from wieldy.sandbox.tiers import StartError
 
-_ENVIRONMENT: Final = {
-    "HOME": "/scratch",
-    "TMPDIR": "/scratch",
-    "MPLCONFIGDIR": "/scratch/.matplotlib",
-    "MPLBACKEND": "Agg",
-    "LC_ALL": "C.UTF-8",
-    "TZ": "UTC",
-    "PYTHONHASHSEED": "0",
-    "PYTHONUTF8": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "NUMEXPR_NUM_THREADS": "1",
-}
 _BOOT: Final = (
     "import sys; sys.path.append(sys.argv[1]); from inside.start import main; sys.path.pop(); "
     "main(int(sys.argv[2]), int(sys.argv[3]))"
 )
 _START_S: Final = 60.0
 _MESSAGE_BYTES: Final = 65536
-
-
-class StartError(Exception):
-    """The isolation that was asked for cannot be had here; the text says why."""
 
 
 class SandboxProcesses:
@@ -198,7 +181,7 @@ def start_interpreter(python: str | None) -> SandboxProcesses:
     try:
         process = subprocess.Popen(
             command + arguments,
-            env=_ENVIRONMENT,
+            env=ENVIRONMENT,
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -7,7 +7,6 @@ ends in exactly one way: the code's own end, a pause, or a verdict.
 
 from __future__ import annotations
 
-import signal
 import traceback
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -23,10 +22,11 @@ from wieldy.sandbox.outcome import Counts, Failure, GuestCall, KilledBecause, Ou
 from wieldy.sandbox.replies import Answer, Handler, reply_to_bytes
 from wieldy.sandbox.stopwatch import Stopwatch
 from wieldy.sandbox.texts import printed
-from wieldy.sandbox.worker import Worker
+from wieldy.sandbox.workers import Worker
 
 _SHORTEST_WATCH_S: Final = 0.02
 _ANSWERS_BYTES: Final = 16 << 20
+_KILL, _CPU_TIME = 9, 24  # signals, as Linux numbers them: code may run there though this does not
 
 
 class Supervision:
@@ -234,6 +234,6 @@ def _reason_of(status: int, *, ended_itself: bool, used_up: bool) -> KilledBecau
     """Why a process ended on which there was no verdict."""
     if not ended_itself:
         return "protocol"
-    if status == -signal.SIGXCPU or (status == -signal.SIGKILL and used_up):
+    if status == -_CPU_TIME or (status == -_KILL and used_up):
         return "cpu_time"
     return "crash" if status < 0 else "exit"

@@ -4,10 +4,28 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias, get_args
 
-TierName: TypeAlias = Literal["jail-ns", "jail"]
+TierName: TypeAlias = Literal["jail-ns", "jail", "podman", "docker", "monty"]
 
 TIERS: Final[tuple[TierName, ...]] = get_args(TierName)
-"""From the strongest to the weakest."""
+
+BY_KERNEL: Final[tuple[TierName, ...]] = ("jail-ns", "jail", "podman", "docker")
+"""Those that are tried where none is named, in this order. The others have to be named: what isolates in them is a
+program, not a kernel."""
+
+_CONTAINER: Final = (
+    "files: only those of the image and what is named can be read; only a scratch in memory, of a set size, can be "
+    "written",
+    "the network: there is none, and no sockets",
+    "processes: no other one is seen, none can be started, threads neither",
+    "the kernel: system calls are an allow-list, beside that of the engine",
+    "memory, CPU time, output, files and calls: limited",
+)
+_CONTAINER_LEAVES: Final = (
+    "the kernel is shared, unless the engine runs containers in a virtual machine",
+    "side channels: timing, caches, load",
+    "all of the image can be read",
+    "the engine runs with more rights than code or this program need",
+)
 
 ISOLATES: Final[dict[TierName, tuple[str, ...]]] = {
     "jail-ns": (
@@ -25,6 +43,13 @@ ISOLATES: Final[dict[TierName, tuple[str, ...]]] = {
         "the kernel: system calls are an allow-list",
         "memory, CPU time, output and calls: limited",
     ),
+    "podman": _CONTAINER,
+    "docker": _CONTAINER,
+    "monty": (
+        "files, the network, processes, the environment: the interpreter has no means to reach any of them",
+        "the memory of this program: code is interpreted in another process",
+        "memory, time of interpreting, output and calls: limited",
+    ),
 }
 
 LEAVES: Final[dict[TierName, tuple[str, ...]]] = {
@@ -40,4 +65,24 @@ LEAVES: Final[dict[TierName, tuple[str, ...]]] = {
         "whether a path of the machine exists, and its size, times and owner, can be asked",
         "the machine's name, and the numbers of processes and users, can be asked",
     ),
+    "podman": _CONTAINER_LEAVES,
+    "docker": _CONTAINER_LEAVES,
+    "monty": (
+        "a fault in the interpreter is a way out: its process is held by no kernel",
+        "side channels: timing, caches, load",
+        "it is a part of Python: no packages, few modules of the library, no files, no generators, no subclasses",
+    ),
 }
+
+ADVICE: Final[dict[TierName, str]] = {
+    "jail-ns": (
+        "let users make namespaces (Debian: sysctl kernel.unprivileged_userns_clone=1; Ubuntu: "
+        "kernel.apparmor_restrict_unprivileged_userns=0), or take the tier jail"
+    ),
+    "jail": "run on Linux 5.13 or later with Landlock, and choose an interpreter that the user of the code can read",
+}
+"""What to do where a tier does not work and the reason is the machine's own."""
+
+
+class StartError(Exception):
+    """The isolation that was asked for cannot be had here; the text says why."""

@@ -27,7 +27,7 @@ _PIECE_BYTES: Final = 1 << 16
 _EXITING: Final = 4  # PF_EXITING among the flags of `proc_pid_stat(5)`
 
 
-class Worker:
+class JailedWorker:
     """A locked-in process that runs code.
 
     Attributes:
@@ -167,7 +167,7 @@ class Worker:
         ended = await self._processes.ended(self._number)
         return int(ended["status"]), float(ended["cpu_s"]), int(ended["peak_bytes"])
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """The process is killed and all descriptors are closed."""
         self.kill()
         if self._process is not None:

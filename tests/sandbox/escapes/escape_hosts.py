@@ -31,6 +31,8 @@ from escape_trusting import run_trusting
 
 from wieldy import SandboxTierError, sandbox
 from wieldy.sandbox import Artifact, CodeError, GuestCall, Outcome, SandboxLimits, Session, Tier
+from wieldy.sandbox.jail import JailedWorkers
+from wieldy.sandbox.options import Opened
 
 NOBODY: Final = 65534
 _SECRET: Final = "WIELDY_SECRET"
@@ -261,7 +263,8 @@ async def unlocked(targets: Targets) -> AsyncIterator[tuple[Session, Session]]:
     running = escape_unlocked.start(python, targets.scratch)
     await running.begin(escape_unlocked.settings())
     limits = SandboxLimits(wall_s=PATIENCE_S, memory_bytes=1 << 30)
-    session = Session(Tier(name="unlocked", works=True, isolates=(), leaves=()), running, limits, inputs=None)
+    workers = Opened(workers=JailedWorkers(running), notes=())
+    session = Session(Tier(name="unlocked", works=True, isolates=(), leaves=()), workers, limits)
     try:
         yield session, session
     finally:

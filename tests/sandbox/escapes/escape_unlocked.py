@@ -33,6 +33,7 @@ def bound_resources() -> None:
 def start(python: str, scratch: Path) -> Any:
     """The processes as the host has them (`SandboxProcesses`); the caller tells them their settings."""
     from wieldy.sandbox import starting
+    from wieldy.sandbox.environment import ENVIRONMENT
 
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setblocking(False)
@@ -40,7 +41,7 @@ def start(python: str, scratch: Path) -> Any:
     arguments = [sandbox, str(Path(__file__).parent), str(theirs.fileno()), str(scratch)]
     process = subprocess.Popen(
         [python, "-s", "-S", "-P", "-c", _BOOT, *arguments],
-        env=starting._ENVIRONMENT,
+        env=ENVIRONMENT,
         stdin=subprocess.DEVNULL,
         pass_fds=[theirs.fileno()],
         start_new_session=True,

@@ -1,0 +1,117 @@
+"""An image with nothing but this machine's own Python in it, in a store of its own, so that nothing is fetched.
+
+Whether containers start here is found out by starting one; why not is the reason to skip.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+PYTHON: Final = Path("/usr/bin/python3")
+IMAGE: Final = "localhost/wieldy-own-python:latest"
+_RUNTIMES: Final = ("crun", "runc")
+
+
+@dataclass(frozen=True, slots=True)
+class Podman:
+    """What has to be in the environment for podman to use the store.
+
+    Attributes:
+        environment: Beside what is there.
+        reason: Why no container starts; None where one does.
+    """
+
+    environment: dict[str, str]
+    reason: str | None
+
+
+def prepared(directory: Path) -> Podman:
+    """A store in the directory, with the image in it."""
+    if shutil.which("podman") is None:
+        return Podman({}, "podman is not installed")
+    if not PYTHON.exists() or _asked("-c", "import sys; print(sys.version_info >= (3, 11))") != "True":
+        return Podman({}, f"{PYTHON} is not there, or older than 3.11")
+    archive = directory / "image.tar"
+    with tarfile.open(archive, "w") as tar:
+        for path in sorted(_files()):
+            tar.add(path, arcname=str(path).lstrip("/"), recursive=False)
+    reasons: list[str] = []
+    for runtime in filter(shutil.which, _RUNTIMES):
+        environment = _settings(directory / runtime, runtime)
+        try:
+            _podman(environment, "import", str(archive), IMAGE)
+            _podman(environment, "run", "--rm", "--network=none", "--ulimit=nofile=64:64", "--ulimit=nproc=64:64",
+                    "--memory=64m", "--entrypoint=python3", IMAGE, "-c", "pass")  # fmt: skip
+        except subprocess.CalledProcessError as error:
+            reasons.append(f"{runtime}: {error.stderr.strip().splitlines()[-1:]}")
+        else:
+            return Podman(environment, None)
+    return Podman({}, f"no container starts here: {'; '.join(reasons) or 'there is no runtime'}")
+
+
+def remove(directory: Path) -> None:
+    """Nothing of the store is left."""
+    for mounted in directory.glob("*/graph/overlay"):  # which podman mounts upon itself
+        subprocess.run(["umount", mounted], capture_output=True, check=False)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _settings(directory: Path, runtime: str) -> dict[str, str]:
+    directory.mkdir()
+    storage, engine = directory / "storage.conf", directory / "containers.conf"
+    driver = "overlay" if os.geteuid() == 0 else "vfs"
+    storage.write_text(
+        f'[storage]\ndriver = "{driver}"\ngraphroot = "{directory}/graph"\nrunroot = "{directory}/run"\n'
+    )
+    engine.write_text(f'[engine]\nruntime = "{runtime}"\nevents_logger = "none"\n')
+    return {"CONTAINERS_STORAGE_CONF": str(storage), "CONTAINERS_CONF": str(engine)}
+
+
+def _podman(environment: dict[str, str], *arguments: str) -> None:
+    subprocess.run(
+        ["podman", *arguments],
+        env={**os.environ, **environment},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def _asked(*arguments: str) -> str:
+    return subprocess.run([PYTHON, *arguments], capture_output=True, text=True, check=False).stdout.strip()
+
+
+def _files() -> set[Path]:
+    """The interpreter, its library without packages, and the shared libraries that they need."""
+    library = Path(_asked("-c", "import sysconfig; print(sysconfig.get_path('stdlib'))"))
+    left_out = {"test", "idlelib", "ensurepip", "site-packages", "dist-packages", "__pycache__"}
+    files = {
+        path
+        for path in library.rglob("*")
+        if not left_out & set(path.parts) and not path.name.startswith("config-") and path.parent.name[:7] != "config-"
+    }
+    programs = [PYTHON.resolve(), *library.glob("lib-dynload/*.so")]
+    listed = subprocess.run(["ldd", *programs], capture_output=True, text=True, check=False).stdout
+    named = map(Path, re.findall(r"(/\S+) \(0x", listed))
+    shared = {path.parent.resolve() / path.name for path in named}  # /lib may be a link, and then nothing lies in it
+    files |= {PYTHON, PYTHON.resolve(), *shared, *(path.resolve() for path in shared)}
+    return files | {parent for path in files for parent in path.parents if str(parent) != "/"} | _links()
+
+
+def _links() -> set[Path]:
+    return {path for path in map(Path, ("/bin", "/lib", "/lib64")) if path.is_symlink()}
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    print(json.dumps(prepared(Path(tempfile.mkdtemp())).environment))  # noqa: T201 - for trials by hand
