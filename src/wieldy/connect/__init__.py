@@ -1,4 +1,4 @@
-"""Connections to what lies outside: models behind servers, the embedded one, and services.
+"""Connections to what lies outside: models behind servers, the embedded one, services, and servers of tools.
 
 Wire spellings are translated here, in both directions, so that the rooms below speak one vocabulary.
 Importing this package imports no client library. Below: `core` and `testing`; above: `agent` and `apps`.
@@ -8,15 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+# Loaded before the function of the same name is defined: a package is bound to its name only when it is first loaded.
+import wieldy.connect.mcp  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from wieldy.connect.mcp.client.questions import Answerer
+    from wieldy.connect.mcp.client.tools import Notice
+    from wieldy.connect.mcp.client.toolset import McpToolset
+    from wieldy.connect.mcp.config import McpConfig
     from wieldy.connect.rest.security import Secret
     from wieldy.connect.rest.service import DocumentSource
     from wieldy.connect.rest.toolset import OpenApiToolset
     from wieldy.core.calls import Effect, Trust
 
-__all__ = ["openapi"]
+__all__ = ["mcp", "openapi"]
 
 
 def openapi(  # noqa: PLR0913 - one parameter for each thing that can be said of a service
@@ -66,4 +73,43 @@ def openapi(  # noqa: PLR0913 - one parameter for each thing that can be said of
         schema_characters=schema_characters,
         response_bytes=response_bytes,
         output_schemas=output_schemas,
+    )
+
+
+def mcp(
+    config: McpConfig,
+    *,
+    trusted: bool | Iterable[str] = (),
+    resources: bool = False,
+    prompts: bool = False,
+    answerer: Answerer | None = None,
+    on_notice: Callable[[Notice], None] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> McpToolset:
+    """The tools of servers that speak the Model Context Protocol; none is started before the set is entered.
+
+    Args:
+        config: The path of a file with `mcpServers`, what such a file holds, a URL, a command line, a command as a
+            list, or a server object of the MCP library.
+        trusted: The servers whose hints about their tools count and whose results are not a stranger's words: their
+            names, or True for all.
+        resources: Whether tools that list and read resources are offered as well.
+        prompts: Whether tools that list and fill in prompts are.
+        answerer: Answers what a server asks a person; without one such questions are declined.
+        on_notice: Hears at once what `notices` collects.
+        environment: Where `${NAME}` in the configuration is looked up; this process's own if left out.
+
+    Raises:
+        UsageError: The configuration cannot be read.
+    """
+    from wieldy.connect.mcp.client.toolset import open_toolset  # noqa: PLC0415 - a model connector needs none of it
+
+    return open_toolset(
+        config,
+        trusted=trusted,
+        resources=resources,
+        prompts=prompts,
+        answerer=answerer,
+        on_notice=on_notice,
+        environment=environment,
     )

@@ -14,7 +14,8 @@ import anyio
 import pytest
 
 from wieldy import RunError, UsageError
-from wieldy.connect.mcp.client.toolset import McpToolset, mcp
+from wieldy.connect import mcp
+from wieldy.connect.mcp.client.toolset import McpToolset
 
 pytestmark = pytest.mark.anyio
 
@@ -290,7 +291,7 @@ async def test_a_server_ends_with_the_program_however_that_dies(servers: Any, tm
     program.write_text(
         "import anyio, sys\n"
         "from wieldy import Context\n"
-        "from wieldy.connect.mcp.client.toolset import mcp\n"
+        "from wieldy.connect import mcp\n"
         "async def main():\n"
         "    toolset = mcp(sys.argv[1:])\n"
         "    async with toolset:\n"

@@ -11,9 +11,10 @@ import anyio
 import pytest
 
 from wieldy import Agent, CallProgress, FilePart, ImagePart, UsageError
+from wieldy.connect import mcp
 from wieldy.connect.mcp.client.questions import Question
 from wieldy.connect.mcp.client.tools import Notice
-from wieldy.connect.mcp.client.toolset import McpToolset, mcp
+from wieldy.connect.mcp.client.toolset import McpToolset
 from wieldy.testing import ScriptedModel, text
 from wieldy.testing import call as scripted_call
 
@@ -274,8 +275,19 @@ def test_importing_it_does_not_import_the_sdk() -> None:
     import subprocess
 
     code = (
-        "import sys, wieldy.connect, wieldy.connect.mcp.client.toolset\n"
+        "import sys, wieldy\nwieldy.connect.mcp('uvx server')\n"
         "print([name for name in sys.modules if name == 'mcp' or name.startswith(('mcp.', 'mcp_types'))])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_the_function_is_found_under_its_name_whatever_was_imported_before() -> None:
+    import subprocess
+
+    code = (
+        "import wieldy.connect.mcp.names, wieldy\nfrom wieldy.connect.mcp.config import read_config\n"
+        "import wieldy.connect.mcp.client.server\nprint(wieldy.connect.mcp('uvx server').tools)"
+    )
+    ran = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "()"

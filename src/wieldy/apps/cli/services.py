@@ -28,7 +28,7 @@ def load_services(*, mcp: Sequence[str], before_note: Callable[[], None] = lambd
     if not mcp:
         return []
     # Imported here because only a run with such servers needs it.
-    from wieldy.connect.mcp.client.toolset import mcp as servers_of  # noqa: PLC0415
+    from wieldy.connect import mcp as servers_of  # noqa: PLC0415
 
     def tell(notice: object) -> None:
         before_note()

@@ -17,7 +17,7 @@ from wieldy.apps.cli.failures import note
 from wieldy.apps.cli.json_lines import JsonLines
 from wieldy.apps.cli.terminal import Terminal, out
 from wieldy.apps.cli.untrusted import neutralise, one_line
-from wieldy.connect.mcp.client.toolset import mcp as servers_of
+from wieldy.connect import mcp as servers_of
 from wieldy.tools.cost import token_cost
 
 if TYPE_CHECKING:

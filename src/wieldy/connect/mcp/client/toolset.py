@@ -38,31 +38,20 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
-def mcp(
+def open_toolset(
     config: McpConfig,
     *,
-    trusted: bool | Iterable[str] = (),
-    resources: bool = False,
-    prompts: bool = False,
-    answerer: Answerer | None = None,
-    on_notice: Callable[[Notice], None] | None = None,
-    environment: Mapping[str, str] | None = None,
+    trusted: bool | Iterable[str],
+    resources: bool,
+    prompts: bool,
+    answerer: Answerer | None,
+    on_notice: Callable[[Notice], None] | None,
+    environment: Mapping[str, str] | None,
 ) -> McpToolset:
-    """The tools of MCP servers; nothing is started before the set is entered.
-
-    Args:
-        config: The path of a file with `mcpServers`, what such a file holds, a URL, a command line, a command as a
-            list, or a server object of the SDK.
-        trusted: The servers whose hints about their tools count and whose results are not a stranger's words: their
-            names, or True for all.
-        resources: Whether tools to list and to read resources are offered as well.
-        prompts: Whether tools to list and to fill in prompts are.
-        answerer: Answers what a server asks a person; without one such questions are declined.
-        on_notice: Hears at once what `notices` collects.
-        environment: Where `${NAME}` in the configuration is looked up; this process's own if left out.
+    """What `wieldy.connect.mcp` gives; its arguments are said there.
 
     Raises:
-        UsageError: The configuration cannot be read, or the MCP library is not installed.
+        UsageError: The configuration cannot be read.
     """
     servers = read_config(config, environment=os.environ if environment is None else environment)
     return McpToolset(
@@ -71,7 +60,7 @@ def mcp(
 
 
 class McpToolset(Toolset):
-    """The tools of one or more servers; made by `mcp`."""
+    """The tools of one or more servers; made by `wieldy.connect.mcp`."""
 
     def __init__(
         self,
