@@ -102,6 +102,7 @@ class InvalidToolCall(Record, frozen=True, kw_only=True):
     Attributes:
         text: What the model wrote, unchanged.
         error: What was expected and what was found, for the model.
+        influence: As in `ToolCall`.
     """
 
     id: str
@@ -109,6 +110,7 @@ class InvalidToolCall(Record, frozen=True, kw_only=True):
     text: str
     error: str
     provider_id: str | None = None
+    influence: Influence | None = None
 
 
 AnyCall: TypeAlias = ToolCall | InvalidToolCall

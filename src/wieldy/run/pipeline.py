@@ -216,7 +216,7 @@ class Pipeline:
 
     def _influence(self, call: AnyCall, *, is_repaired: bool = False) -> Influence:
         """Which untrusted sources had a part in what of the call."""
-        exact = call.influence if isinstance(call, ToolCall) else None
+        exact = call.influence
         if exact is None:
             return Influence.everywhere(self.known.was_tainted_by)
         # A repair may have moved values; and whatever the run started from had a part in all that it does.

@@ -234,7 +234,7 @@ def _part_to_json(part: Part) -> JsonObject:
                 "arguments": part.arguments,
                 "provider_id": part.provider_id,
                 **({"forced": list(part.forced)} if part.forced else {}),
-                **({} if part.influence is None else {"influence": _influence_to_json(part.influence)}),
+                **_influence_to_json(part.influence),
             }
         case InvalidToolCall():
             return {
@@ -244,6 +244,7 @@ def _part_to_json(part: Part) -> JsonObject:
                 "text": part.text,
                 "error": part.error,
                 "provider_id": part.provider_id,
+                **_influence_to_json(part.influence),
             }
 
 
@@ -258,12 +259,15 @@ def _part_from_json(data: dict[str, Any]) -> Part:
     return _PARTS[data["type"]](**fields)
 
 
-def _influence_to_json(influence: Influence) -> JsonObject:
-    return {
+def _influence_to_json(influence: Influence | None) -> JsonObject:
+    if influence is None:
+        return {}
+    said: JsonObject = {
         "arguments": {path: list(sources) for path, sources in influence.arguments.items()},
         "decided_by": list(influence.decided_by),
         "survived": list(influence.survived),
     }
+    return {"influence": said}
 
 
 def _influence_from_json(data: dict[str, Any]) -> Influence:

@@ -111,7 +111,12 @@ def _adopt_part(part: Part, numbers: CallNumbers) -> Part:
         return replace(part, id=numbers.next(), provider_id=provider_id)
     if is_nested_deeper(part.arguments, levels=NESTING_LIMIT):
         return InvalidToolCall(
-            id=numbers.next(), name=part.name, text="", error=too_deep(part.name), provider_id=provider_id
+            id=numbers.next(),
+            name=part.name,
+            text="",
+            error=too_deep(part.name),
+            provider_id=provider_id,
+            influence=part.influence,
         )
     return ToolCall(
         id=numbers.next(),

@@ -54,7 +54,7 @@ def asked(call: GuestCall) -> AnyCall:
     if not isinstance(call, LabelledCall):
         return ToolCall(id=str(call.seq), name=call.name, arguments=call.arguments)
     if call.error is not None:
-        return InvalidToolCall(id=str(call.seq), name=call.name, text="", error=call.error)
+        return InvalidToolCall(id=str(call.seq), name=call.name, text="", error=call.error, influence=call.influence)
     return ToolCall(id=str(call.seq), name=call.name, arguments=call.arguments, influence=call.influence)
 
 

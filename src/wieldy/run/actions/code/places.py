@@ -101,5 +101,5 @@ class Places:
 
 def _read_by(state: RunState) -> Sources:
     """All untrusted sources of which something was in the run: in results, or in calls because of earlier names."""
-    influences = (getattr(call.call, "influence", None) for call in state.calls)
+    influences = (call.call.influence for call in state.calls)
     return joined(state.tainted_by, *(influence.sources for influence in influences if influence is not None))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from wieldy.core.calls import InvalidToolCall
 from wieldy.core.json import canonical_json
 from wieldy.core.media import FilePart, ImagePart, data_url
 from wieldy.tools.attachments import human_size
@@ -150,9 +149,9 @@ def failures_behind_handles(calls: Iterable[CallState]) -> list[CallState]:
 
 
 def _is_behind_handle(call: CallState) -> bool:
-    influence = getattr(call.call, "influence", None)
-    is_influenced = isinstance(call.call, InvalidToolCall) or (influence is not None and bool(influence.arguments))
-    return is_influenced or (call.result is not None and call.result.trust == "untrusted")
+    influence = call.call.influence
+    is_given_one = influence is not None and bool(influence.arguments)
+    return is_given_one or (call.result is not None and call.result.trust == "untrusted")
 
 
 def _failed(calls: Sequence[CallState]) -> list[str]:
