@@ -1,8 +1,8 @@
 """Acting by code: tools as Python functions, and code as the model of a run within the run.
 
 Read in this order. `names`, `types` and `stubs` say what code may call, `checking` (with `certain`, `parts_of_results`
-and `uses`) what is wrong with it before it runs. `model` is code behind the model port, over an `interpreter` and the `prelude`. `replay` and `namespace` run code
-again with what is recorded. `values` is what code gets, `ended` how it ended, `report` what the model that wrote it is
-told. `skills` keeps code that has succeeded. Deliberately not here: isolation (`wieldy.sandbox`), the tool `python`
-(`agent.code`).
+and `uses`) what is wrong with it before it runs. `model` is code behind the model port, over an `interpreter` and the
+`prelude`. `replay` and `namespace` run code again with what is recorded. `values` is what code gets, `ended` how it
+ended, `report` what the model that wrote it is told. `skills` keeps code that has succeeded. Deliberately not here:
+isolation (`wieldy.sandbox`), the tool `python` (`agent.code`).
 """
