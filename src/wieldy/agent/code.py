@@ -100,7 +100,7 @@ async def opened(toolset: Toolset, rules: CodeRules) -> AsyncGenerator[tuple[Stu
         await stack.enter_async_context(toolset)
         stubs = stubs_of(toolset.definitions)
         session = await stack.enter_async_context(
-            open_sandbox(rules.tier, limits=limits, packages=rules.packages, python=rules.python)
+            open_sandbox(rules.tier, limits=limits, packages=rules.packages, python=rules.python, image=rules.image)
         )
         yield stubs, _places(session, stubs, rules, TrackedLimits(calls=limits.calls))
 

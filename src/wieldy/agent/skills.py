@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from wieldy.agent.code_rules import CodeRules
 from wieldy.agent.waiting import wait_for
 from wieldy.core.errors import SkillError
+from wieldy.run.actions.code.skills.declaring import nothing, tool_of
 from wieldy.run.actions.code.skills.functions import function_in, tools_named_in
 from wieldy.run.actions.code.skills.recorded import recorded_action
 from wieldy.run.actions.code.skills.skill import Example, RecordedCall, Skill, ToolRecord, tool_record
@@ -277,7 +278,9 @@ async def workshop(rules: CodeRules) -> AsyncGenerator[Workshop]:
         UsageError: It does not work here.
     """
     limits = rules.limits or SandboxLimits()
-    async with open_sandbox(rules.tier, limits=limits, packages=rules.packages, python=rules.python) as session:
+    async with open_sandbox(
+        rules.tier, limits=limits, packages=rules.packages, python=rules.python, image=rules.image
+    ) as session:
         yield Workshop(interpreter=session, limits=limits, lock=anyio.Lock())
 
 
@@ -308,7 +311,7 @@ def why_not(skill: Skill, tools: Mapping[str, ToolRecord]) -> str | None:
     if skill.name in tools:
         return "a tool has its name"
     try:
-        function_in(skill.source)
+        tool_of(skill, function_in(skill.source), nothing)
     except SkillError as error:
-        return f"its function cannot be read: {error}"
+        return f"its function cannot be used: {error}"
     return None

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from wieldy.apps.cli.options import JournalOption, JsonOption, McpOption, YesOption
-from wieldy.apps.cli.sandbox import needing_the_sandbox
 
 TierOption = Annotated[
     str | None,
@@ -39,8 +38,7 @@ def execute(
     its end, with 1 if it raised an error or was ended.
     """
     # The runtime is imported here, because `wieldy --help` must not wait for it.
-    with needing_the_sandbox():
-        from wieldy.apps.cli.executing import Order, carry_out  # noqa: PLC0415
+    from wieldy.apps.cli.executing import Order, carry_out  # noqa: PLC0415
 
     order = Order(
         file=file,

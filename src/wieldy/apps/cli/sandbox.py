@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +12,6 @@ from wieldy.apps.cli.json_lines import print_json
 from wieldy.apps.cli.options import JsonOption
 from wieldy.apps.cli.terminal import Terminal, out
 from wieldy.apps.cli.untrusted import neutralise
-from wieldy.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,20 +19,12 @@ if TYPE_CHECKING:
     from wieldy.core.json import JsonObject
     from wieldy.sandbox import Tier
 
+ImageOption = Annotated[
+    str | None,
+    typer.Option("--image", metavar="NAME", help="The image of containers, which must be here; else python:3-slim."),
+]
+
 app = typer.Typer(help="Isolated Python: what works on this machine.", no_args_is_help=True, rich_markup_mode=None)
-
-
-@contextmanager
-def needing_the_sandbox() -> Generator[None]:
-    """What is imported within may not be there on every system.
-
-    Raises:
-        UsageError: It is not.
-    """
-    try:
-        yield
-    except ImportError as error:
-        raise UsageError(f"Code cannot be isolated on {sys.platform}: {error}.") from error
 
 
 @app.callback()
@@ -51,23 +39,30 @@ def probe(
         str | None,
         typer.Option("--python", metavar="PATH", help="The interpreter that would run code, if not this one."),
     ] = None,
+    image: ImageOption = None,
     json: JsonOption = False,
 ) -> None:
     """Try every way of isolating code, and say what it isolates, what not, and why it does not work here.
 
-    Ends with 0 if one works, else with 1.
+    Ends with 0 if one works that is taken where none is named, else with 1.
     """
-    with needing_the_sandbox():
-        from wieldy.sandbox import probe as try_all  # noqa: PLC0415 - `wieldy --help` must not wait for it
+    from wieldy.sandbox import probe as try_all  # noqa: PLC0415 - `wieldy --help` must not wait for it
 
-    tiers = try_all(python=python)
-    works = any(tier.works for tier in tiers)
+    tiers = try_all(python=python, image=image)
+    works = isolates_by_default(tiers)
     if json:
         print_json({"ok": works, "tiers": [tier_to_json(tier) for tier in tiers]})
     else:
         for tier in tiers:
             _show(out(), tier)
     raise typer.Exit(0 if works else 1)
+
+
+def isolates_by_default(tiers: Sequence[Tier]) -> bool:
+    """Whether one works that is taken where none is named."""
+    from wieldy.sandbox.tiers import BY_KERNEL  # noqa: PLC0415 - `wieldy --help` must not wait for it
+
+    return any(tier.works and tier.name in BY_KERNEL for tier in tiers)
 
 
 def tier_to_json(tier: Tier) -> JsonObject:

@@ -9,7 +9,6 @@ import typer
 
 from wieldy.apps.cli.failures import JsonCommand
 from wieldy.apps.cli.options import JournalOption, JsonOption, RunArgument
-from wieldy.apps.cli.sandbox import needing_the_sandbox
 
 app = typer.Typer(help="Code that has succeeded, kept as tools.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -36,8 +35,7 @@ def options() -> None:
 @app.command("list", cls=JsonCommand)
 def list_(*, skills: FolderOption = None, tools: ToolsOption = None, json: JsonOption = False) -> None:
     """List the skills; with --tools also whether each would be offered, and why not."""
-    with needing_the_sandbox():
-        from wieldy.apps.cli.skills_view import list_skills  # noqa: PLC0415 - `wieldy --help` must not wait for it
+    from wieldy.apps.cli.skills_view import list_skills  # noqa: PLC0415 - `wieldy --help` must not wait for it
 
     list_skills(skills, tuple(tools or ()), json=json)
 
@@ -45,8 +43,7 @@ def list_(*, skills: FolderOption = None, tools: ToolsOption = None, json: JsonO
 @app.command(cls=JsonCommand)
 def show(skill: SkillArgument, *, skills: FolderOption = None, json: JsonOption = False) -> None:
     """Show a skill: its code, the tools that it calls, its example and its check."""
-    with needing_the_sandbox():
-        from wieldy.apps.cli.skills_view import show_skill  # noqa: PLC0415 - as above
+    from wieldy.apps.cli.skills_view import show_skill  # noqa: PLC0415 - as above
 
     show_skill(skills, skill, json=json)
 
@@ -86,8 +83,7 @@ def save(  # noqa: PLR0913 - one parameter for each option of the command
     It is tried with what is recorded: no call is made. A parameter stands for a name of an earlier action, for a name
     that is given this literal, or for the literal wherever it stands.
     """
-    with needing_the_sandbox():
-        from wieldy.apps.cli.skills_saving import Order, save_recorded  # noqa: PLC0415 - as above
+    from wieldy.apps.cli.skills_saving import Order, save_recorded  # noqa: PLC0415 - as above
 
     order = Order(
         run=run,
@@ -116,8 +112,7 @@ def check(
 
     Ends with 0 if all hold, and with --tools all are offered, else with 1.
     """
-    with needing_the_sandbox():
-        from wieldy.apps.cli.skills_view import check_skills  # noqa: PLC0415 - as above
+    from wieldy.apps.cli.skills_view import check_skills  # noqa: PLC0415 - as above
 
     raise typer.Exit(0 if check_skills(skills, tuple(names or ()), tuple(tools or ()), json=json) else 1)
 
@@ -131,7 +126,6 @@ def remove(
     json: JsonOption = False,
 ) -> None:
     """Remove one version of a skill, or all."""
-    with needing_the_sandbox():
-        from wieldy.apps.cli.skills_view import remove_skill  # noqa: PLC0415 - as above
+    from wieldy.apps.cli.skills_view import remove_skill  # noqa: PLC0415 - as above
 
     remove_skill(skills, skill, every=all_, json=json)
