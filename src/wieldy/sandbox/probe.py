@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import tempfile
-import threading
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -58,8 +58,7 @@ def start_a_program():
     os.execv("/bin/true", ["/bin/true"])
 
 def start_a_thread():
-    import threading
-    threading.Thread(target=print).start()
+        threading.Thread(target=print).start()
 
 def signal_its_parent():
     import os
@@ -100,19 +99,12 @@ def probe(*, python: str | None = None, image: str | None = None) -> tuple[Tier,
 
     Cost: starts an interpreter for each tier, about a tenth of a second, and two containers.
     """
-    found: list[Tier] = []
-
-    def run() -> None:
-        found.extend(anyio.run(_probe_all, python, image))
-
-    thread = threading.Thread(target=run)  # there may be an event loop in this one
-    thread.start()
-    thread.join()
-    return tuple(found)
+    with ThreadPoolExecutor(max_workers=1) as thread:  # there may be an event loop in this one
+        return thread.submit(anyio.run, _probe_all, python, image).result()
 
 
-async def _probe_all(python: str | None, image: str | None) -> list[Tier]:
-    return [await _probe(tier, python, image) for tier in TIERS]
+async def _probe_all(python: str | None, image: str | None) -> tuple[Tier, ...]:
+    return tuple([await _probe(tier, python, image) for tier in TIERS])
 
 
 async def _probe(tier: TierName, python: str | None, image: str | None) -> Tier:
