@@ -78,7 +78,8 @@ class Mutations:
         """Within a dictionary every member lists its alternatives."""
         if isinstance(value, dict):
             members = {
-                key: self.chance.choice(listed) for key, listed in value.items() if isinstance(listed, list) and listed
+                key: self.chance.choice(listed) if isinstance(listed, list) and listed else listed
+                for key, listed in value.items()
             }
             return {key: self._plain(member) for key, member in members.items() if member != ""}
         return [self._plain(each) for each in value] if isinstance(value, list) else value

@@ -96,6 +96,6 @@ def _data_folder(place: Path) -> Traversable:
         folder = ZipPath(place, f"{_FOLDER}/")
     except (OSError, BadZipFile) as error:
         raise UsageError(f"{place}: expected a bfcl_eval wheel, or a folder with BFCL's data; {error}.") from error
-    if not folder.is_dir():
+    if not folder.exists():
         raise UsageError(f"{place}: expected a bfcl_eval wheel, which has a folder {_FOLDER}, found none in it.")
     return folder

@@ -1,0 +1,216 @@
+"""Whether a value is what was meant: typed equality as JSON has it, alternatives, schemas and documented defaults.
+
+Law: values are equal only if JSON Schema cannot tell them apart (5 and 5.0 are, 1 and true are not), or if they are
+texts that differ in layout alone: whitespace, the form of quotes, Unicode's two ways to write one letter, and case,
+which the benchmark's answers do not settle. Every other sign counts. Deliberately not here: calls (`strict`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Final, cast
+
+_QUOTES: Final = str.maketrans("‘’“”'", '"""""')
+_AROUND_SIGNS: Final = re.compile(r"\s*([+*/^=<>()\[\]{}:;])\s*")
+_COMMA: Final = re.compile(r"\s*,(?:\s+|(?=[^\d\s]))|(?<=[^\d\s]),\s*")
+_MINUS: Final = re.compile(r"\s+-\s+")
+_SPACES: Final = re.compile(r"\s+")
+
+
+@lru_cache(maxsize=16_384)
+def layout_free(text: str) -> str:
+    """The text without what is layout only."""
+    text = unicodedata.normalize("NFC", text).translate(_QUOTES).casefold()
+    if not text.isalnum():
+        text = _MINUS.sub("-", _AROUND_SIGNS.sub(r"\1", _SPACES.sub(" ", text).strip()))
+        text = _COMMA.sub(", ", text)
+    return unicodedata.normalize("NFC", text)
+
+
+def is_equal(value: Any, other: Any) -> bool:
+    """Whether two JSON values are the same."""
+    if isinstance(value, bool) or isinstance(other, bool):
+        return value is other
+    if isinstance(value, str) and isinstance(other, str):
+        return value == other or layout_free(value) == layout_free(other)
+    if isinstance(value, int | float) and isinstance(other, int | float):
+        return value == other
+    if isinstance(value, list) and isinstance(other, list):
+        ones, others = cast("list[Any]", value), cast("list[Any]", other)
+        return len(ones) == len(others) and all(map(is_equal, ones, others))
+    if isinstance(value, dict) and isinstance(other, dict):
+        one, another = cast("dict[str, Any]", value), cast("dict[str, Any]", other)
+        return one.keys() == another.keys() and all(is_equal(member, another[key]) for key, member in one.items())
+    return value is None and other is None
+
+
+def is_meant(value: Any, alternative: Any, detail: Mapping[str, Any]) -> bool:
+    """Whether the value is this alternative, in which the members of an object list alternatives of their own."""
+    if isinstance(value, dict) and isinstance(alternative, dict):
+        return _is_object_meant(cast("dict[str, Any]", value), cast("dict[str, Any]", alternative), detail)
+    if isinstance(value, list) and isinstance(alternative, list):
+        values, alternatives = cast("list[Any]", value), cast("list[Any]", alternative)
+        items: Mapping[str, Any] = detail.get("items") or {}
+        if len(values) != len(alternatives):
+            return False
+        if detail.get("uniqueItems") is True:
+            fits = [[is_meant(each, one, items) for each in values] for one in alternatives]
+            return len(matched(fits)) == len(values)
+        return all(is_meant(each, one, items) for each, one in zip(values, alternatives, strict=True))
+    return is_equal(value, alternative)
+
+
+def _is_object_meant(value: dict[str, Any], alternative: dict[str, Any], detail: Mapping[str, Any]) -> bool:
+    details: Mapping[str, Any] = detail.get("properties") or {}
+    for key in value.keys() | alternative.keys():
+        listed = alternative.get(key, [])
+        # Data is not of one mind: a member may stand for itself instead of listing alternatives.
+        options = cast("list[Any]", listed) if isinstance(listed, list) else [listed]
+        if not is_allowed(value, key, options, details.get(key) or {}):
+            return False
+    return True
+
+
+def is_allowed(values: Mapping[str, Any], name: str, options: list[Any], detail: Mapping[str, Any]) -> bool:
+    """Whether what is given, or left out, under this name is one of the options.
+
+    Leaving out is giving the documented default, and the other way round.
+    """
+    default = documented_default(detail)
+    if name not in values:
+        return "" in options or (default is not NO_DEFAULT and any(is_meant(default, each, detail) for each in options))
+    value = values[name]
+    may_be_left_out = not options or "" in options
+    if may_be_left_out and default is not NO_DEFAULT and is_equal(value, default) and admits(detail, value):
+        return True
+    return any(
+        is_meant(value, each, detail) for each in options if each != "" or not _is_only_omission(options, detail)
+    )
+
+
+def _is_only_omission(options: list[Any], detail: Mapping[str, Any]) -> bool:
+    """Whether `""` among the options says that it may be left out, rather than that the text is empty."""
+    return "" in options and (len(options) > 1 or detail.get("type") != "string")
+
+
+def matched(fits: list[list[bool]]) -> dict[int, int]:
+    """For as many rows as can be served at once, a column of their own that fits: column to row.
+
+    Source: augmenting paths, H. W. Kuhn (1955). Cost: rows times columns times rows.
+    """
+    row_of = dict[int, int]()
+
+    def serve(row: int, seen: set[int]) -> bool:
+        for column, is_fit in enumerate(fits[row]):
+            if not is_fit or column in seen:
+                continue
+            seen.add(column)
+            if column not in row_of or serve(row_of[column], seen):
+                row_of[column] = row
+                return True
+        return False
+
+    for row in range(len(fits)):
+        serve(row, set())
+    return row_of
+
+
+# Schemas, in the benchmark's own words for types
+
+_TYPES: Final[dict[str, Callable[[Any], bool]]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value == int(value),
+    "float": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "boolean": lambda value: isinstance(value, bool),
+    "array": lambda value: isinstance(value, list),
+    "tuple": lambda value: isinstance(value, list),
+    "dict": lambda value: isinstance(value, dict),
+}
+
+
+def admits(detail: Mapping[str, Any], value: Any) -> bool:
+    """Whether the parameter's description admits the value: its type, its options, its members."""
+    check = _TYPES.get(detail.get("type") or "")
+    if check is not None and not check(value):
+        return False
+    options = detail.get("enum")
+    if options and not any(is_equal(value, option) for option in options):
+        return False
+    if isinstance(value, list) and detail.get("items"):
+        return all(admits(detail["items"], each) for each in cast("list[Any]", value))
+    return True
+
+
+def admits_alternative(detail: Mapping[str, Any], alternative: Any) -> bool:
+    """Whether some value that this alternative stands for is admitted."""
+    if isinstance(alternative, dict):
+        return _admits_object(detail, cast("dict[str, Any]", alternative))
+    if isinstance(alternative, list) and detail.get("type") in ("array", "tuple", "any", None):
+        items: Mapping[str, Any] = detail.get("items") or {}
+        return all(admits_alternative(items, each) for each in cast("list[Any]", alternative))
+    return admits(detail, alternative)
+
+
+def _admits_object(detail: Mapping[str, Any], alternative: dict[str, Any]) -> bool:
+    if detail.get("type") not in ("dict", "any", None):
+        return False
+    details = cast("Mapping[str, Any] | None", detail.get("properties"))
+    if not details:
+        return True
+    if not set(detail.get("required") or ()) <= alternative.keys():
+        return False
+    # As in JSON Schema, a member that is not described may be there.
+    return all(_admits_member(details.get(key) or {}, listed) for key, listed in alternative.items())
+
+
+def _admits_member(detail: Mapping[str, Any], listed: Any) -> bool:
+    options = cast("list[Any]", listed) if isinstance(listed, list) else [listed]
+    return not options or any(each == "" or admits_alternative(detail, each) for each in options)
+
+
+# Defaults
+
+
+class _NoDefault:
+    """Nothing is documented."""
+
+
+NO_DEFAULT: Final = _NoDefault()
+
+_TOLD: Final = re.compile(
+    r"\bdefaults?(?:\s+value)?(?:\s+(?:is|to|are|of|being|set to))*\s*[:=]?\s+"
+    r"(?P<value>'[^']*'|\"[^\"]*\"|\[\]|\{\}|-?\d+(?:\.\d+)?(?!\w)|"
+    r"(?:empty\s+(?:array|list|string)|[\w-]+(?=\s*(?:[.,;)]|$))))",
+    re.IGNORECASE,
+)
+_EMPTY: Final[dict[str, Any]] = {"empty array": [], "empty list": [], "empty string": "", "none": None, "null": None}
+
+
+def documented_default(detail: Mapping[str, Any]) -> Any:
+    """What the description says is taken where nothing is given; `NO_DEFAULT` where it says nothing."""
+    if "default" in detail:
+        return detail["default"]
+    description = detail.get("description")
+    if not isinstance(description, str) or "efault" not in description:
+        return NO_DEFAULT
+    return _told_default(description, detail.get("type"))
+
+
+@lru_cache(maxsize=4096)
+def _told_default(description: str, kind: str | None) -> Any:
+    told = _TOLD.search(description)
+    if told is None:
+        return NO_DEFAULT
+    text: str = told["value"]
+    if text[0] in "'\"":
+        return text[1:-1]
+    if text.lower() in _EMPTY:
+        return _EMPTY[text.lower()]
+    try:
+        return json.loads(text.lower())
+    except ValueError:
+        return text if kind == "string" else NO_DEFAULT
