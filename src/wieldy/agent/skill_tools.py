@@ -1,8 +1,7 @@
 """Skills as the tools of one run: each call of one is a run within the run whose model is the skill's function.
 
 So what a skill calls goes the way of all calls, and only to the tools that it was saved with. The skill itself is a
-tool like others: the policy is asked about it, and its effect is what code has, because what it does to the world is
-what its calls do. Deliberately not here: which skills there are (`skills`).
+tool like others: the policy is asked about it. Deliberately not here: which skills there are (`skills`).
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ import warnings
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from inspect import Parameter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from wieldy.agent.code import request_of
 from wieldy.agent.skills import Skills, Workshop, draft_of, workshop
@@ -28,6 +26,7 @@ from wieldy.run.actions.code.model import CodeModel
 from wieldy.run.actions.code.namespace import Namespace
 from wieldy.run.actions.code.prelude import prelude_of
 from wieldy.run.actions.code.report import calls_made, why_ended
+from wieldy.run.actions.code.skills.declaring import tool_of
 from wieldy.run.actions.code.skills.functions import Function, function_in
 from wieldy.run.actions.code.skills.recorded import calls_around
 from wieldy.run.actions.code.skills.skill import SAVE_SKILL, Example, Skill, tool_record
@@ -43,9 +42,6 @@ if TYPE_CHECKING:
     from wieldy.core.ports import Journal
     from wieldy.run.request import RunRequest
     from wieldy.run.state import RunState
-
-_CONTEXT: Final = "wieldy_context"
-"""No parameter of a skill is called so: the function gets what a model gives it, and no context."""
 
 
 class SkillToolset(Toolset):
@@ -95,17 +91,10 @@ class SkillToolset(Toolset):
     def _tool(self, skill: Skill) -> Tool:
         function = function_in(skill.source)
 
-        async def use(**given: Any) -> object:
-            context: Context = given.pop(_CONTEXT)
+        async def use(given: Mapping[str, Any], context: Context) -> object:
             return await self._use(skill, function, given, context)
 
-        # The function that is written in the skill, as far as a tool is made of it; it is run elsewhere.
-        context = Parameter(_CONTEXT, Parameter.KEYWORD_ONLY, annotation=Context)
-        parameters = [*function.signature.parameters.values(), context]
-        use.__signature__ = function.signature.replace(parameters=parameters)  # pyright: ignore[reportFunctionMemberAccess]
-        use.__doc__ = function.documentation
-        declare = tool(name=skill.name, effect="idempotent", retries=0, examples=[skill.example.arguments])
-        return replace(declare(use), origin=f"skill:{skill.title}")
+        return tool_of(skill, function, use)
 
     async def _use(self, skill: Skill, function: Function, given: Mapping[str, Any], ctx: Context) -> object:
         shop, request = self._shop, self._request

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
+from contextlib import suppress
 from typing import Annotated, Any, Literal, NotRequired, Optional, Union
 
 import pytest
@@ -13,7 +14,9 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from wieldy.core.errors import SkillError
+from wieldy.run.actions.code.skills.declaring import nothing, tool_of
 from wieldy.run.actions.code.skills.functions import check_code, check_source, function_in, tools_named_in
+from wieldy.run.actions.code.skills.skill import Example, Skill
 from wieldy.run.actions.code.stubs import stubs_of
 from wieldy.tools import tool
 
@@ -56,14 +59,25 @@ POINT = 'class Point(TypedDict):\n    """A place."""\n\n    x: int\n    y: NotRe
 
 
 def schema_of(annotation: Any) -> Any:
-    return unordered(TypeAdapter(annotation).json_schema())
+    return normal(TypeAdapter(annotation).json_schema())
 
 
-def unordered(schema: Any) -> Any:
-    """Choices in one order: Python keeps unions that it has seen, and gives them again for those of another order."""
-    if isinstance(schema, dict):
-        return {key: unordered(part) for key, part in schema.items()}
-    return sorted(map(unordered, schema), key=repr) if isinstance(schema, list) else schema
+def normal(schema: Any) -> Any:
+    """Choices flat, each once and in one order.
+
+    Python keeps unions that it has seen and gives them again for those of another order, and it does not look into an
+    `Annotated` for members that it has already.
+    """
+    if isinstance(schema, list):
+        return sorted(map(normal, schema), key=repr)
+    if not isinstance(schema, dict):
+        return schema
+    schema = {key: normal(part) for key, part in schema.items()}
+    if "anyOf" not in schema:
+        return schema
+    members = [part["anyOf"] if set(part) == {"anyOf"} else [part] for part in schema.pop("anyOf")]
+    choices = sorted({repr(each): each for member in members for each in member}.values(), key=repr)
+    return {**schema, **choices[0]} if len(choices) == 1 else {**schema, "anyOf": choices}
 
 
 @given(ANNOTATIONS)
@@ -92,6 +106,8 @@ def test_what_is_said_about_a_type_describes_it() -> None:
         ('def f(x: dict[int, str]) -> int:\n    """."""\n    return x', "found `dict[int, str]`"),
         ('def f(x: int = len("a")) -> int:\n    """."""\n    return x', "as a literal that JSON has"),
         ('def f(x: float = 1e999) -> int:\n    """."""\n    return x', "as a literal that JSON has"),
+        ('def f(a: int, a: int) -> int:\n    """."""\n    return a', "different names"),
+        ('def f(wieldy_context: int) -> int:\n    """."""\n    return 1', "wieldy_context"),
         ('def f(*x: int) -> int:\n    """."""\n    return x', "plain parameters"),
         ('def f(x: int, /) -> int:\n    """."""\n    return x', "plain parameters"),
         ('def f() -> int:\n    """."""\n    yield 1', "found a generator"),
@@ -175,3 +191,22 @@ def test_statements_are_a_check() -> None:
 def test_a_check_that_does_not_look_at_the_value_is_none(check: str) -> None:
     with pytest.raises(SkillError, match="Expected a check of the value"):
         check_code(check)
+
+
+WORDS = (
+    "def f ( ) : -> int list[ ] return 1 * / = , @ async class TypedDict Literal[ a é lambda yield __debug__ | 'list['"
+)
+PIECES = st.sampled_from([*WORDS.split(), '"""d"""', "\n", "    ", "\0", "a: int"])
+
+
+@given(st.lists(PIECES | st.text(max_size=3), max_size=30).map(" ".join) | st.text(max_size=50))
+def test_whatever_a_source_is_it_is_read_or_refused(text: str) -> None:
+    for source in (text, f'def f({text}) -> int:\n    """d"""\n    return 1', f'def f(a: {text}) -> int:\n    """d"""'):
+        try:
+            function = function_in(source)
+        except SkillError:
+            continue
+        example = Example(arguments={}, calls=(), value=1, run_id="r", started=0.0)
+        skill = Skill(name=function.name, source=source, tools=(), example=example, check="result")
+        with suppress(SkillError):
+            assert tool_of(skill, function, nothing).name == function.name

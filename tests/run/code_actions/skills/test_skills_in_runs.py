@@ -246,6 +246,7 @@ async def test_a_value_that_differs_or_a_check_that_does_not_hold_is_not_saved(t
         ({"check": "result['sum'] > 20"}, "does not hold"),
         ({"calls": []}, "has not recorded"),
         ({"arguments": {"city": "Oslo", "most": 1}}, "Expected arguments"),
+        ({"arguments": {"city": "Oslo", "least": "none"}}, "cannot be a tool"),
         ({"tools": []}, "the name `orders` is not known"),
         ({"source": SOURCE.replace("late_total", "save_skill")}, "none of"),
     ):

@@ -211,10 +211,15 @@ def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef, types: Types) -> in
     of_last = [None] * (len(given.args) - len(given.defaults)) + list(given.defaults)
     pairs = [*zip(given.args, of_last, strict=True), *zip(given.kwonlyargs, given.kw_defaults, strict=True)]
     parameters = [_parameter(each, default, types) for each, default in pairs]
+    names = [each.name for each in parameters]
+    if len(set(names)) < len(names):
+        raise SkillError(f"Line {node.lineno}: expected different names for all parameters of `{node.name}`.")
     return inspect.Signature(parameters, return_annotation=types.meant_by(node.returns))
 
 
 def _parameter(node: ast.arg, default: ast.expr | None, types: Types) -> inspect.Parameter:
+    if node.arg.startswith(("_", "wieldy")):
+        raise SkillError(f"Line {node.lineno}: expected a parameter whose name does not begin so, found `{node.arg}`.")
     if node.annotation is None:
         raise SkillError(f"Line {node.lineno}: expected a type for the parameter `{node.arg}`: `{node.arg}: TYPE`.")
     return inspect.Parameter(

@@ -18,6 +18,7 @@ from wieldy.run.actions.code.names import INTERNAL
 from wieldy.run.actions.code.prelude import prelude_of
 from wieldy.run.actions.code.replay import Action
 from wieldy.run.actions.code.report import why_ended
+from wieldy.run.actions.code.skills.declaring import nothing, tool_of
 from wieldy.run.actions.code.skills.functions import RESULT, check_code, check_source, function_in
 from wieldy.run.actions.code.stubs import Stubs, stubs_of
 from wieldy.sandbox import Failure, Reply
@@ -85,6 +86,7 @@ async def tried(
         )
     check_source(skill.source, stubs)
     function.check_arguments(skill.example.arguments)
+    tool_of(skill, function, nothing)
     code = function.called(skill.source, skill.example.arguments)
     record = _Record(pool)
     ended = await _run(code, interpreter, prelude=prelude_of(stubs), skill=skill, record=record)
