@@ -58,7 +58,8 @@ def start_a_program():
     os.execv("/bin/true", ["/bin/true"])
 
 def start_a_thread():
-        threading.Thread(target=print).start()
+    import threading
+    threading.Thread(target=print).start()
 
 def signal_its_parent():
     import os
