@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from wieldy import Agent, tool
+from wieldy import Agent, RecordedCall, Skills, tool
 from wieldy.agent import CodeRules
 from wieldy.core.errors import JournalError
 from wieldy.core.events import RunResult
@@ -15,6 +16,7 @@ from wieldy.core.ports import Draft
 from wieldy.run.journal import MemoryJournal
 from wieldy.run.policy import Ask, Rule, Rules
 from wieldy.run.state import RunState, fold
+from wieldy.testing import ScriptedModel, call, text
 
 pytestmark = pytest.mark.anyio
 
@@ -228,3 +230,44 @@ async def test_names_that_cannot_be_made_again_are_said_to_be_lost(agents: Calla
     assert '- pay({"word":"b"})' in lost
     assert "the name `found` is not known" in unknown
     assert new == "value: 1"
+
+
+SKILL = '''
+async def settle(word: str) -> list[str]:
+    """Looks, pays and sends."""
+    seen = await look(word)
+    try:
+        sent = await send(word)
+    except ToolError as error:
+        sent = error.kind
+    return [await pay(seen), sent]
+'''
+
+
+@pytest.mark.parametrize("where", ["calls", "code"])
+@pytest.mark.parametrize("dies_after", ["pay b", "send b"])
+async def test_a_skill_that_died_in_its_middle_goes_on_where_it_was(
+    world: World, tmp_path: Path, sandboxed: None, where: Any, dies_after: str
+) -> None:
+    skills = Skills(tmp_path)
+    calls = [
+        RecordedCall(name=name, arguments={"word": "a"}, value=value)
+        for name, value in (("look", "a"), ("send", "sent"), ("pay", "paid"))
+    ]
+    await skills.save(SKILL, tools=world.tools, arguments={"word": "a"}, calls=calls, check="len(result) == 2")
+    name, arguments = ("settle", {"word": "b"}) if where == "calls" else ("python", {"code": "await settle('b')"})
+
+    def agent() -> Agent:
+        model = ScriptedModel(
+            lambda messages: [call(name, arguments)] if messages[-1].role == "user" else [text("Done.")]
+        )
+        return Agent(model, world.tools, actions=where, skills=skills, journal=world.journal)
+
+    world.stops = {dies_after}
+    run_id = await stop(agent())
+    [content] = told(await agent().resume(run_id))
+    sent = "unknown" if dies_after == "send b" else "sent b"
+    assert content == f'{"value: " if where == "code" else ""}["paid b","{sent}"]'
+    assert world.done.count("look b") == world.done.count("send b") == 1
+    # Where it may have been made, it is made again with the same key.
+    assert world.done.count("pay b") == (2 if dies_after == "pay b" else 1)
