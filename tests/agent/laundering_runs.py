@@ -35,8 +35,8 @@ class World:
 
     def agent(self, level: Level, program: Sequence[str], *, policy: Policy = RULES, **options: Any) -> Agent:
         """An agent whose model acts by these pieces of code, one a turn."""
-        options = {"journal": self.journal, **options}
-        return Agent(acts(*program), self.tools, actions="code", code=CodeRules(taint=level), policy=policy, **options)
+        options = {"journal": self.journal, "code": CodeRules(taint=level), **options}
+        return Agent(acts(*program), self.tools, actions="code", policy=policy, **options)
 
 
 def _tools(world: World) -> list[Tool]:
