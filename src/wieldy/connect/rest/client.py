@@ -8,10 +8,13 @@ between requests. Deliberately not here: trying again (the runtime does, by what
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+import logging
+import ssl
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 import anyio
@@ -30,6 +33,33 @@ CONNECT_S: Final = 10.0
 DEFAULT_RESPONSE_BYTES: Final = 32 * 2**20
 _READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _USER_AGENT: Final = ("User-Agent", "wieldy")
+
+
+_Key: TypeAlias = tuple[EventLoopToken, bool, bool]
+"""An event loop, whether connections are secure, and whether they are to this machine or network."""
+
+
+_is_sending: ContextVar[bool] = ContextVar("_is_sending", default=False)
+
+
+class _NotOurs(logging.Filter):
+    """Passes what the client logs of others' requests: it logs whole addresses, in which a secret may stand."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not _is_sending.get()
+
+
+_NOT_OURS: Final = _NotOurs()
+
+
+@contextmanager
+def _unlogged() -> Generator[None]:
+    logging.getLogger(httpx2.__name__).addFilter(_NOT_OURS)  # once, however often it is added
+    token = _is_sending.set(True)
+    try:
+        yield
+    finally:
+        _is_sending.reset(token)
 
 
 class TooLargeError(Exception):
@@ -55,7 +85,8 @@ class ServiceClient:
     def __init__(self, *, timeout_s: float, max_bytes: int) -> None:
         self.timeout_s = timeout_s
         self._max_bytes = max_bytes
-        self._clients: dict[tuple[EventLoopToken, bool], httpx2.AsyncClient] = {}
+        self._clients: dict[_Key, httpx2.AsyncClient] = {}
+        self._tls: ssl.SSLContext | None = None
         self._held: set[EventLoopToken] = set()
 
     @asynccontextmanager
@@ -83,34 +114,29 @@ class ServiceClient:
             TimeoutError: There was none in time.
             TooLargeError: It is too large.
         """
-        is_local = _is_private(request.url)
         if current_token() in self._held:
-            return await self._exchange(self._client(is_local=is_local), request, secrets)
-        async with _open(is_local=is_local) as client:
-            return await self._exchange(client, request, secrets)
+            return await self._exchange(request, secrets)
+        async with self.hold():
+            return await self._exchange(request, secrets)
 
-    def _client(self, *, is_local: bool) -> httpx2.AsyncClient:
-        key = (current_token(), is_local)
-        if key not in self._clients:
-            self._clients[key] = _open(is_local=is_local)
-        return self._clients[key]
-
-    async def _exchange(self, client: httpx2.AsyncClient, request: Request, secrets: Secrets) -> Response:
+    async def _exchange(self, request: Request, secrets: Secrets) -> Response:
         with anyio.fail_after(self.timeout_s):
             hop = _Hop(request=request, has_secrets=True)
-            response = await self._once(client, hop, secrets)
+            response = await self._once(hop, secrets)
             for _ in range(MAX_REDIRECTS):
                 following = next_hop(hop, response)
                 if following is None:
                     break
                 hop = following
-                response = await self._once(client, hop, secrets)
+                response = await self._once(hop, secrets)
             return response
 
-    async def _once(self, client: httpx2.AsyncClient, hop: _Hop, secrets: Secrets) -> Response:
+    async def _once(self, hop: _Hop, secrets: Secrets) -> Response:
+        client = self._client(hop.request.url)
         # Made by hand, so that nothing of the client's own is added: no cookies, no password out of a file.
         sent = _written(hop.request, secrets if hop.has_secrets else NO_SECRETS, timeout_s=self.timeout_s)
-        answer = await client.send(sent, stream=True, auth=None, follow_redirects=False)
+        with _unlogged():
+            answer = await client.send(sent, stream=True, auth=None, follow_redirects=False)
         try:
             content = bytearray()
             async for piece in answer.aiter_bytes():
@@ -122,6 +148,31 @@ class ServiceClient:
             client.cookies.clear()
         headers = {name.lower(): value for name, value in answer.headers.items()}
         return Response(status=answer.status_code, headers=headers, content=bytes(content), url=hop.request.url)
+
+    def _client(self, url: str) -> httpx2.AsyncClient:
+        is_secure, is_local = url[:6].lower() == "https:", _is_private(url)
+        key = (current_token(), is_secure, is_local)
+        if key not in self._clients:
+            self._clients[key] = self._open(is_secure=is_secure, is_local=is_local)
+        return self._clients[key]
+
+    def _open(self, *, is_secure: bool, is_local: bool) -> httpx2.AsyncClient:
+        try:
+            if is_secure and self._tls is None:
+                # Loading the certificates takes 50 ms; a plain connection has no use for them.
+                self._tls = httpx2.create_ssl_context()
+            tls = self._tls if is_secure and self._tls is not None else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            return httpx2.AsyncClient(
+                verify=tls,
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
+                # A proxy named in the environment cannot reach a server on this machine.
+                trust_env=not is_local,
+            )
+        except (OSError, ValueError, ImportError, httpx2.InvalidURL) as error:
+            raise UsageError(
+                "The network settings of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE) "
+                f"cannot be used: {error}"
+            ) from error
 
 
 NO_SECRETS: Final = Secrets(headers=[], query=[], cookies=[])
@@ -189,17 +240,3 @@ def _written(request: Request, secrets: Secrets, *, timeout_s: float) -> httpx2.
         content=request.content,
         extensions={"timeout": timeouts.as_dict()},
     )
-
-
-def _open(*, is_local: bool) -> httpx2.AsyncClient:
-    try:
-        return httpx2.AsyncClient(
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
-            # A proxy named in the environment cannot reach a server on this machine.
-            trust_env=not is_local,
-        )
-    except (OSError, ValueError, ImportError, httpx2.InvalidURL) as error:
-        raise UsageError(
-            "The network settings of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE) "
-            f"cannot be used: {error}"
-        ) from error

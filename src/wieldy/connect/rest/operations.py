@@ -88,6 +88,8 @@ def read_operations(documents: Documents) -> tuple[list[Operation], list[Diagnos
         root = documents.root
     except UnreadableError as error:
         raise UsageError(str(error)) from error
+    if not isinstance(root.value, dict):
+        raise UsageError(f"Expected an OpenAPI document, which is an object, found {type(root.value).__name__}.")
     check_version(root.object)
     paths = root.object.get("paths")
     if paths is None:

@@ -105,7 +105,11 @@ def _value_in_path(argument: str, parameter: Parameter, arguments: JsonObject) -
 def _checked_header(name: str, text: str) -> str:
     if any(ord(character) < 32 or ord(character) == 127 for character in text):
         raise ArgumentsError(f"`{name}` is sent as a header, which cannot hold line breaks, found {text!r:.80}.")
-    return text.strip(" ")
+    if text != text.strip():
+        raise ArgumentsError(
+            f"`{name}` is sent as a header, which cannot begin or end with spaces, found {text!r:.80}."
+        )
+    return text
 
 
 def _body_arguments(plan: Plan, arguments: JsonObject) -> JsonObject:

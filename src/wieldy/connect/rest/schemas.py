@@ -20,8 +20,8 @@ from wieldy.core.json import JsonObject, JsonValue, canonical_json
 
 Direction: TypeAlias = Literal["request", "response"]
 
-DEFAULT_CHARACTERS: Final = 6000
-"""Of one input schema, as compact JSON; 1,500 tokens."""
+DEFAULT_CHARACTERS: Final = 4000
+"""Of one input schema, as compact JSON; 1,000 tokens."""
 _NEAR_DESCRIPTION: Final = 240
 """Of an argument, in characters."""
 _FAR_DESCRIPTION: Final = 100

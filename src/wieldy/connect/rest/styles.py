@@ -94,11 +94,11 @@ def in_header(writing: Writing, value: JsonValue) -> str:
     if writing.style == "json":
         return canonical_json(value)
     if isinstance(value, list):
-        return ",".join(_flat_text(item, writing, delimiter=",") for item in value)
+        return ",".join(_flat_text(item, writing, delimiters=",") for item in value)
     if isinstance(value, dict):
         between = "=" if writing.explode else ","
-        named = [(_flat_text(name, writing, delimiter=between), part) for name, part in value.items()]
-        return ",".join(f"{name}{between}{_flat_text(part, writing, delimiter=',')}" for name, part in named)
+        named = [(_flat_text(name, writing, delimiters=f",{between}"), part) for name, part in value.items()]
+        return ",".join(f"{name}{between}{_flat_text(part, writing, delimiters=',')}" for name, part in named)
     return scalar_text(value)
 
 
@@ -140,16 +140,17 @@ def _texts(writing: Writing, value: JsonValue) -> list[str]:
     return [_escaped(scalar_text(value), reserved)]
 
 
-def _flat_text(value: JsonValue, writing: Writing, *, delimiter: str = "") -> str:
+def _flat_text(value: JsonValue, writing: Writing, *, delimiters: str = "") -> str:
     if isinstance(value, dict | list):
         raise ArgumentsError(
             f"`{writing.name}` cannot hold a list or an object within a list or an object: the service has no way of "
             "reading it. Give plain values."
         )
-    text, delimiter = scalar_text(value), delimiter or _DELIMITERS.get(writing.style, "")
-    if delimiter and delimiter in text:
+    text = scalar_text(value)
+    found = next((mark for mark in delimiters or _DELIMITERS.get(writing.style, "") if mark in text), None)
+    if found is not None:
         raise ArgumentsError(
-            f"`{writing.name}` cannot hold {delimiter!r} within one of its values, found {text!r:.80}: the "
+            f"`{writing.name}` cannot hold {found!r} within one of its values, found {text!r:.80}: the "
             "service takes it for the end of the value."
         )
     return text

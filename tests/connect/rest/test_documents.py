@@ -1,0 +1,372 @@
+"""Documents as they are found: of every version, in many files, with circles and mistakes, large and behind URLs."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_documents import body, call, document, operation, query
+from rest_recorder import Answer, Recorder, as_json, recording
+
+from wieldy import Toolset
+from wieldy.connect import openapi
+from wieldy.connect.rest.naming import argument_name, tool_names
+from wieldy.connect.rest.schemas import DEFAULT_CHARACTERS
+from wieldy.core.errors import UsageError
+from wieldy.core.json import canonical_json
+from wieldy.schema import CompiledSchema
+
+SERVER = "https://example.com"
+
+
+def test_one_bad_operation_is_a_diagnostic_and_the_others_are_tools() -> None:
+    bad_reference = body({"$ref": "#/components/schemas/Nobody"})
+    paths = {
+        **operation("post", "/a", name="bad_reference", **bad_reference),
+        **operation("get", "/b", name="bad_parameter", parameters=[{"in": "query"}]),
+        **operation("get", "/c", name="no_object", parameters=[{"$ref": "#/components/parameters/Round"}]),
+        "/d": {"get": "text"},
+        "/e": {"$ref": "#/nowhere"},
+        **operation(
+            "get", "/good", name="good", parameters=[query("enum", {"enum": []}), query("odd", {"type": "any"})]
+        ),
+        "x-own": "anything",
+    }
+    components = {"parameters": {"Round": {"$ref": "#/components/parameters/Round"}}}
+    toolset = openapi(document(SERVER, paths, components=components))
+    assert [tool.name for tool in toolset.tools] == ["good"]
+    found = {each.place: each.reason for each in toolset.diagnostics}
+    assert set(found) == {"POST /a", "GET /b", "GET /c", "GET /d", "/e"}
+    assert "there is no 'schemas'" in found["POST /a"]
+    assert "in a circle" in found["GET /c"]
+
+
+def test_nothing_is_looked_into_before_its_tool_is_asked_for() -> None:
+    paths = {
+        **operation("post", "/a", name="bad", **body({"$ref": "#/components/schemas/Nobody"})),
+        **operation("get", "/b", name="good"),
+    }
+    toolset = openapi(document(SERVER, paths))
+    assert [each.name for each in toolset.operations] == ["bad", "good"]
+    assert toolset.get("good") is toolset.get("good")
+    assert toolset.diagnostics == ()
+    assert toolset.get("bad") is None
+    assert [each.place for each in toolset.diagnostics] == ["POST /a"]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ([], "found list"),
+        ("{", "neither"),
+        ({"info": {}}, "2.0, 3.0 or 3.1"),
+        ({"openapi": "4.0.0", "paths": {}}, "4.0.0"),
+        ({"openapi": "3.0.0", "paths": []}, "`paths`"),
+    ],
+)
+def test_what_is_no_document_is_refused_with_the_reason(tmp_path: Path, written: Any, expected: str) -> None:
+    path = tmp_path / "service.json"
+    path.write_text(written if isinstance(written, str) else json.dumps(written), encoding="utf-8")
+    with pytest.raises(UsageError, match=expected):
+        openapi(path)
+
+
+def test_a_document_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="No such file"):
+        openapi(tmp_path / "nothing.json")
+
+
+def test_yaml_is_read_as_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "service.yaml"
+    text = """
+        openapi: 3.1.0
+        servers: [{url: https://example.com}]
+        paths:
+          /things/{on}:
+            get:
+              operationId: find
+              parameters:
+                - {name: on, in: path, required: true, schema: {type: string, enum: [yes, no, 2024-01-01]}}
+                - {name: country, in: query, schema: &text {type: [string, "null"], enum: [NO, SE]}}
+                - {name: other, in: query, schema: {<<: *text, description: merged}}
+              responses: {200: {description: good, content: {application/json: {schema: {type: integer}}}}}
+    """
+    path.write_text(textwrap.dedent(text), encoding="utf-8")
+    toolset = openapi(path)
+    properties: Any = toolset.tools[0].definition.input_schema["properties"]
+    assert properties["on"]["enum"] == ["yes", "no", "2024-01-01"]
+    assert properties["country"]["enum"] == ["NO", "SE"]
+    assert properties["other"] == {"type": ["string", "null"], "description": "merged", "enum": ["NO", "SE"]}
+    assert toolset.output_schema("find") == {"type": "integer"}
+
+
+def write_many_files(folder: Path, url: str) -> Path:
+    folder.joinpath("paths").mkdir(parents=True)
+    files: dict[str, Any] = {
+        "root.json": {
+            "openapi": "3.0.0",
+            "servers": [{"url": url}],
+            "paths": {"/orders": {"$ref": "paths/orders.yaml#/orders"}, "/gone": {"$ref": "paths/gone.json"}},
+            "components": {"schemas": {"Id": {"type": "integer"}}},
+        },
+        "paths/orders.yaml": {
+            "orders": {
+                "post": {
+                    "operationId": "order",
+                    "parameters": [{"$ref": "../parameters.json#/Since"}],
+                    "requestBody": {"content": {"application/json": {"schema": {"$ref": "../order.json"}}}},
+                }
+            }
+        },
+        "parameters.json": {
+            "Since": {"name": "since", "in": "query", "schema": {"$ref": "root.json#/components/schemas/Id"}}
+        },
+        "order.json": {
+            "type": "object",
+            "required": ["lines"],
+            "properties": {
+                "lines": {"type": "array", "items": {"$ref": "#/definitions/Line"}},
+                "of": {"$ref": "order.json"},
+            },
+            "definitions": {
+                "Line": {
+                    "type": "object",
+                    "properties": {"order": {"$ref": "order.json"}, "count": {"type": "integer"}},
+                }
+            },
+        },
+    }
+    for name, value in files.items():
+        folder.joinpath(name).write_text(json.dumps(value), encoding="utf-8")
+    return folder / "root.json"
+
+
+def check_many_files(toolset: Any) -> None:
+    schema = toolset.get("order").definition.input_schema
+    assert schema["properties"]["since"] == {"type": "integer"}
+    assert schema["properties"]["lines"]["items"]["properties"]["count"] == {"type": "integer"}
+    assert schema["properties"]["of"]["type"] == "object"
+    assert [each.place for each in toolset.diagnostics] == ["/gone"]
+
+
+def test_references_lead_through_files_and_in_circles(tmp_path: Path) -> None:
+    check_many_files(openapi(write_many_files(tmp_path / "service", SERVER)))
+
+
+@pytest.mark.anyio
+async def test_references_lead_through_urls_and_everything_is_fetched_once(tmp_path: Path, recorder: Recorder) -> None:
+    folder = write_many_files(tmp_path / "service", "/api").parent
+
+    def answer(request: Any) -> Answer:
+        file = folder / request.path.lstrip("/")
+        return Answer(content=file.read_bytes()) if file.is_file() else as_json({}, 404)
+
+    recorder.answer = answer
+    toolset = openapi(f"{recorder.url}/root.json")
+    assert toolset.tools == ()
+    async with Toolset([toolset]) as around:
+        assert [tool.name for tool in around.tools] == ["order"]
+        check_many_files(toolset)
+        paths = [request.path for request in recorder.requests]
+        assert sorted(paths) == [
+            "/order.json",
+            "/parameters.json",
+            "/paths/gone.json",
+            "/paths/orders.yaml",
+            "/root.json",
+        ]
+        recorder.answer = None
+        await call(toolset, {"lines": []}, name="order")
+        assert recorder.last.target == "/api/orders"  # a server without a host is where the document is
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("answers", [[as_json({}, 500)], [Answer(content=b"{")], [as_json({"a": 1})]])
+async def test_a_document_that_cannot_be_had_is_an_error_when_it_is_opened(
+    recorder: Recorder, answers: list[Answer]
+) -> None:
+    recorder.answers = answers
+    with pytest.raises(UsageError):
+        async with openapi(f"{recorder.url}/root.json"):
+            pass
+
+
+def test_a_file_outside_the_document_s_folder_is_not_read(tmp_path: Path) -> None:
+    tmp_path.joinpath("secret.json").write_text('{"type": "string", "description": "canary"}', encoding="utf-8")
+    folder = tmp_path / "service"
+    folder.mkdir()
+    folder.joinpath("link.json").symlink_to(tmp_path / "secret.json")
+    for reference in ("../secret.json", "link.json", (tmp_path / "secret.json").as_uri()):
+        path = folder / "root.json"
+        path.write_text(json.dumps(document(SERVER, operation("post", **body({"$ref": reference})))), encoding="utf-8")
+        toolset = openapi(path)
+        assert toolset.tools == ()
+        assert "outside the folder" in toolset.diagnostics[0].reason
+
+
+@pytest.mark.anyio
+async def test_a_document_from_the_network_leads_to_no_file_and_to_no_other_server(
+    tmp_path: Path, recorder: Recorder
+) -> None:
+    file = tmp_path / "secret.json"
+    file.write_text('{"type": "string"}', encoding="utf-8")
+    with recording() as other:
+        paths = {
+            **operation("post", "/a", name="file", **body({"$ref": file.as_uri()})),
+            **operation("post", "/b", name="other", **body({"$ref": f"{other.url}/x.json"})),
+        }
+        recorder.answer = lambda _: as_json(document(recorder.url, paths))
+        async with openapi(f"{recorder.url}/root.json") as toolset:
+            assert toolset.tools == ()
+            assert len(toolset.diagnostics) == 2
+        assert other.requests == []
+
+
+def test_a_schema_within_itself_is_open_where_it_begins_again() -> None:
+    node = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "children": {"type": "array", "items": {"$ref": "#/components/schemas/Node"}},
+        },
+    }
+    paths = operation("post", **body({"type": "object", "properties": {"root": {"$ref": "#/components/schemas/Node"}}}))
+    tool = openapi(document(SERVER, paths, components={"schemas": {"Node": node}})).tools[0]
+    deep: Any = {"root": {"name": "a", "children": [{"name": "b", "children": [{"name": "c"}]}]}}
+    assert tool.validate(deep).json == deep
+
+
+def test_a_schema_costs_no_more_than_it_may_and_refuses_nothing_that_fits() -> None:
+    wide = {f"field_{index}": {"type": "string", "description": "words " * 50} for index in range(60)}
+    deep: dict[str, Any] = {
+        "type": "object",
+        "required": ["field_1"],
+        "properties": wide | {"more": {"$ref": "#/components/schemas/Deep"}},
+    }
+    schema = {
+        "type": "object",
+        "properties": {f"part_{index}": {"$ref": "#/components/schemas/Deep"} for index in range(9)},
+    }
+    toolset = openapi(document(SERVER, operation("post", **body(schema)), components={"schemas": {"Deep": deep}}))
+    tool = toolset.tools[0]
+    assert len(canonical_json(tool.definition.input_schema)) < DEFAULT_CHARACTERS * 1.2
+    plan = toolset.plan("do")
+    assert plan is not None
+    assert plan.is_cut
+    value: Any = {f"part_{index}": {"field_1": "x", "more": {"field_1": "y"}} for index in range(9)}
+    assert tool.validate(value).json == value
+
+
+@pytest.mark.parametrize("keyword", ["oneOf", "anyOf"])
+def test_alternatives_that_overlap_are_not_refused(keyword: str) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {keyword: [{"type": "integer"}, {"type": "number"}, {"nullable": True, "type": "string"}]}},
+    }
+    tool = openapi(document(SERVER, operation("post", **body(schema)))).tools[0]
+    for value in (1, 1.5, "x", None):
+        assert tool.validate({"a": value}).json == {"a": value}
+
+
+def test_all_of_is_put_together() -> None:
+    schemas = {
+        "Base": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}},
+        "Thing": {
+            "allOf": [
+                {"$ref": "#/components/schemas/Base"},
+                {"required": ["name"], "properties": {"name": {"type": "string"}}},
+            ]
+        },
+    }
+    paths = operation("post", **body({"$ref": "#/components/schemas/Thing"}))
+    schema = openapi(document(SERVER, paths, components={"schemas": schemas})).tools[0].definition.input_schema
+    assert (set(schema["properties"]), set(schema["required"])) == ({"id", "name"}, {"id", "name"})  # type: ignore[arg-type]
+
+
+def test_names_are_valid_different_and_lead_back() -> None:
+    long = "operation/" + "x" * 80
+    paths = {
+        **operation("get", "/a", name="pets/list all"),
+        **operation("get", "/b", name="pets list/all"),
+        **operation("get", "/c", name=long),
+        **operation("get", "/d", name=long + "y"),
+        "/e/{id}": {"get": {"parameters": []}},
+    }
+    toolset = openapi(document(SERVER, paths))
+    names = [tool.name for tool in toolset.tools]
+    assert len(set(names)) == 5
+    assert names[4] == "get_e_id"
+    assert all(name.startswith("pets_list_all_") for name in names[:2])
+    assert [toolset.operation(name).path for name in names] == ["/a", "/b", "/c", "/d", "/e/{id}"]  # type: ignore[union-attr]
+
+
+@given(st.lists(st.tuples(st.text(max_size=70), st.text(min_size=1)), unique_by=lambda pair: pair[1], max_size=6))
+def test_tool_names_are_what_every_provider_takes_and_do_not_depend_on_the_order(wanted: list[tuple[str, str]]) -> None:
+    names = tool_names(wanted)
+    assert len(set(names)) == len(names)
+    assert all(0 < len(name) <= 64 and name.isascii() for name in names)
+    assert tool_names(wanted[::-1]) == names[::-1]
+    assert all(0 < len(argument_name(name)) <= 64 for name, _ in wanted)
+
+
+ODD = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=5)
+    | st.sampled_from(["object", "string", "array", "#", "$ref"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "type",
+                    "properties",
+                    "items",
+                    "enum",
+                    "allOf",
+                    "oneOf",
+                    "$ref",
+                    "required",
+                    "format",
+                    "pattern",
+                    "minimum",
+                    "exclusiveMinimum",
+                    "nullable",
+                    "default",
+                    "additionalProperties",
+                    "in",
+                    "name",
+                    "schema",
+                    "content",
+                    "style",
+                    "description",
+                    "maxLength",
+                    "const",
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=15,
+)
+
+
+@given(schema=ODD, parameter=ODD)
+def test_whatever_a_document_holds_it_is_a_tool_or_a_diagnostic(schema: Any, parameter: Any) -> None:
+    paths = {
+        **operation("post", "/a", name="a", **body(schema)),
+        **operation("get", "/b", name="b", parameters=[query("q", schema), parameter]),
+        **operation("put", "/c", name="c", **body(schema, "multipart/form-data")),
+        "/d": parameter,
+    }
+    toolset = openapi(document(SERVER, paths))
+    assert len(toolset.tools) + len(toolset.diagnostics) >= 3
+    for tool in toolset.tools:
+        CompiledSchema(tool.definition.input_schema)
