@@ -118,6 +118,17 @@ async def test_in_code_a_skill_is_a_function_beside_the_others(tmp_path: Path) -
     assert [len(state.calls) for state in states(agent)] == [1, 3, 1, 1]
 
 
+async def test_a_model_that_acts_in_text_is_offered_skills_as_well(tmp_path: Path) -> None:
+    orders = make_orders([])
+    await saved(tmp_path, [orders])
+    model = ScriptedModel(
+        [[text('Action: late_total\nAction Input: {"city": "Bergen", "least": 6}')], [text("Final Answer: 6")]]
+    )
+    result = await Agent(model, [orders], actions="react", skills=tmp_path).run("Go")
+    assert "late_total" in model.requests[0].messages[0].text
+    assert told(result) == ['{"count":6,"sum":48}']
+
+
 async def test_arguments_that_do_not_fit_are_refused_as_for_any_tool(tmp_path: Path) -> None:
     asked: list[str] = []
     await saved(tmp_path, [make_orders([])])
