@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from wieldy import sandbox
 from wieldy.sandbox import Session
 
 from .conftest import Opener
@@ -122,3 +124,41 @@ import os, platform, socket
         del os.environ["WIELDY_TEST_SECRET"]
     assert outcome.value == ["sandbox", "sandbox", 65534, True, False, [], ["null", "zero"], False, False, False]
     assert socket.gethostname() != "sandbox"
+
+
+async def test_nothing_that_is_printed_tells_where_on_the_machine_wieldy_is(session: Session) -> None:
+    code = """
+import asyncio, traceback, warnings
+def f():
+    warnings.warn("careful")
+    warnings.warn("above", stacklevel=3)
+    warnings.warn("far above", stacklevel=9)
+f()
+async def g():
+    call_sync("x", {"n": {1}})
+try:
+    await asyncio.gather(g(), g())
+except TypeError:
+    traceback.print_exc()
+g()
+asyncio.create_task(asyncio.sleep(0)).add_done_callback(lambda task: 1 / 0)
+await asyncio.sleep(0.001)
+"""
+    outcome = await session.run(code)
+    assert outcome.status == "done"
+    assert "<code 1>:4: UserWarning: careful\n" in outcome.stderr
+    assert "\nUserWarning: far above\n" in outcome.stderr
+    assert "never awaited" in outcome.stderr
+    assert "ZeroDivisionError" in outcome.stderr
+    assert str(Path(sandbox.__file__).parent) not in outcome.stderr
+
+
+@pytest.mark.parametrize("path", ["'.'", "os.__file__", "'/proc/self/exe'", "'/usr/bin/python3'", "'/nowhere/../x'"])
+async def test_a_path_is_made_real_or_at_least_absolute(session: Session, path: str) -> None:
+    code = f"import os, pathlib\n[os.path.realpath({path}), str(pathlib.Path({path}).resolve())]"
+    outcome = await session.run(code)
+    assert isinstance(outcome.value, list), outcome.error
+    real, resolved = outcome.value
+    assert real == resolved
+    assert str(real).startswith("/")
+    assert ".." not in str(real)

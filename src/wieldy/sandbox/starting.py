@@ -25,10 +25,28 @@ from wieldy.sandbox.inside.linux.namespaces import write_user_maps
 from wieldy.sandbox.inside.settings import Settings
 from wieldy.sandbox.tiers import StartError
 
-_BOOT: Final = (
-    "import sys; sys.path.append(sys.argv[1]); from inside.start import main; sys.path.pop(); "
-    "main(int(sys.argv[2]), int(sys.argv[3]))"
-)
+_BOOT: Final = """
+import _imp, sys
+from importlib.machinery import FileFinder, SourceFileLoader
+
+class Loader(SourceFileLoader):
+    def get_code(self, name):
+        code = super().get_code(name)
+        _imp._fix_co_filename(code, f"<{name}>")  # where Wieldy is on this machine is nothing to the code
+        return code
+
+def finder(path):
+    if not path.startswith(sys.argv[1]):
+        raise ImportError
+    return FileFinder(path, (Loader, [".py"]))
+
+sys.path_hooks.insert(0, finder)
+sys.path.append(sys.argv[1])
+from inside.start import main
+sys.path.pop()
+del sys.path_hooks[0]
+main(int(sys.argv[2]), int(sys.argv[3]))
+"""
 _START_S: Final = 60.0
 _MESSAGE_BYTES: Final = 65536
 

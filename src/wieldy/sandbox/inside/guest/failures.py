@@ -1,4 +1,4 @@
-"""An exception of the code as plain data: its type, its message, and where in the code, without our own frames."""
+"""Exceptions and warnings of the code: what, and where in the code, without our own frames and the machine's paths."""
 
 from __future__ import annotations
 
@@ -31,6 +31,16 @@ def failure_of(error: BaseException) -> dict[str, Any]:
         "line": line if isinstance(line, int) else None,
         "traceback": shortened(traceback, _TRACEBACK_CHARACTERS),
     }
+
+
+def warning_to_text(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """As `warnings.formatwarning`, with a place in the code or none."""
+    if not filename.startswith(CODE):
+        return f"{category.__name__}: {message}\n"
+    shown = shortened((line or linecache.getline(filename, lineno)).strip(), 200)
+    return f"{filename}:{lineno}: {category.__name__}: {message}\n" + (f"  {shown}\n" if shown else "")
 
 
 def _message(error: BaseException) -> str:

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 from .channel import Channel
 
@@ -14,6 +15,23 @@ _PIECE_BYTES = 2 << 20
 
 Seen = dict[str, tuple[int, int, int]]
 """Files by their names: which one it is, how large, when it was last written."""
+
+
+_realpath = os.path.realpath
+
+
+def go_without_links() -> None:
+    """Paths are made absolute where the kernel does not tell where links lead, as it does not without a scratch."""
+
+    def realpath(filename: Any, *, strict: bool = False) -> Any:
+        try:
+            return _realpath(filename, strict=strict)
+        except PermissionError:
+            if strict:
+                raise
+            return os.path.abspath(filename)  # noqa: PTH100 - `Path.resolve` asks for links
+
+    os.path.realpath = cast("Any", realpath)
 
 
 def put(scratch: str, name: str, content: bytes, *, is_first: bool) -> None:

@@ -14,6 +14,7 @@ import contextvars
 import inspect
 import io
 import sys
+import warnings
 from types import ModuleType
 from typing import Any, TextIO, cast
 
@@ -22,9 +23,9 @@ from .chance import seed_chance
 from .channel import Channel, TooLargeError
 from .clock import Clock
 from .code import RESULT, prepare
-from .failures import CODE, failure_of
+from .failures import CODE, failure_of, warning_to_text
 from .figures import open_figures
-from .files import put, seen, send_changed, send_file
+from .files import go_without_links, put, seen, send_changed, send_file
 from .loop import Loop, install
 from .values import NotJsonError, described, plain
 
@@ -41,6 +42,8 @@ def serve(channel: Channel, *, scratch: str | None) -> None:
     sys.stdout, sys.stderr = _line_by_line(1), _line_by_line(2)
     known = cast("Any", sys)
     known.__stdout__, known.__stderr__ = sys.stdout, sys.stderr
+    if scratch is None:
+        go_without_links()
     guest = Guest(channel, scratch=scratch)
     channel.send({"op": "ready"})
     while True:
@@ -54,6 +57,7 @@ def serve(channel: Channel, *, scratch: str | None) -> None:
 def warm_up() -> None:
     """What Python makes when it is first used is there, so that workers which are forked from this process share it."""
     cast("Any", builtins).exit = cast("Any", builtins).quit = sys.exit  # which `site` would have brought
+    warnings.formatwarning = warning_to_text
     prepare("await wait(1)", _PRELUDE)
     install(Calls(Channel(-1), Clock()), Clock())
     asyncio.run(asyncio.sleep(0))
