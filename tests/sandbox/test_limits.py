@@ -6,8 +6,11 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -97,6 +100,39 @@ async def test_time_in_which_a_call_is_answered_is_not_the_codes(open_tier: Open
 
         outcome = await session.run("call_sync('slow')", call=slow)
         assert (outcome.status, outcome.value) == ("done", None)
+
+
+@contextmanager
+def busy(core: int, *, processes: int) -> Generator[None]:
+    """So many processes want that core all the time."""
+    command = [sys.executable, "-c", BURNING, str(core)]
+    others = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(processes)]
+    try:
+        for other in others:
+            assert other.stdout is not None
+            other.stdout.readline()
+        yield
+    finally:
+        for other in others:
+            assert other.stdout is not None
+            other.kill()
+            other.wait()
+            other.stdout.close()
+
+
+BURNING = "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nprint(flush=True)\nwhile True: pass"
+
+
+async def test_time_in_which_others_had_the_core_is_not_the_codes(open_tier: Opener) -> None:
+    core = min(os.sched_getaffinity(0))
+    async with open_tier(limits=SandboxLimits(wall_s=1)) as session:
+        await session.run("1")
+        worker: Any = vars(session)["_worker"]
+        os.sched_setaffinity(vars(worker)["_pid"], {core})
+        with busy(core, processes=5):
+            outcome = await session.run("import time\nwhile time.process_time() < 0.5: pass")
+        assert outcome.status == "done"
+        assert outcome.counts.wall_s > 1
 
 
 async def test_the_beginning_of_a_long_output_is_kept_and_all_of_it_counted(open_tier: Opener) -> None:

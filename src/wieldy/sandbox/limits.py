@@ -15,7 +15,8 @@ class SandboxLimits:
 
     Attributes:
         wall_s: Seconds that a run may take. They stand still while a call is being answered: how long a call may take
-            is its own affair.
+            is its own affair. Where the kernel tells it, time in which others had the core does not count either, up
+            to nine times the limit.
         cpu_s: Seconds of CPU time in one run.
         lifetime_cpu_s: Seconds of CPU time of all runs that share variables; the kernel holds to this, whatever becomes
             of the program that started the run.

@@ -45,7 +45,6 @@ class PipedWorker:
 
     Args:
         process: That of the command, with three pipes.
-        begin: What is sent first.
         remove: Called where closing standard input was not enough, before the command is killed.
 
     Attributes:
@@ -54,7 +53,7 @@ class PipedWorker:
         is_closed: Whether it sends nothing any more.
     """
 
-    def __init__(self, process: Process, begin: bytes, *, remove: Removing | None = None) -> None:
+    def __init__(self, process: Process, *, remove: Removing | None = None) -> None:
         self._process = process
         self._remove = remove
         self.reader = FrameReader()
@@ -62,13 +61,18 @@ class PipedWorker:
         self.is_closed = False
         self._pieces = PieceReader()
         self._received = bytearray()
-        self._unsent = bytearray(begin)
+        self._unsent = bytearray()
         self._said = bytearray()
         self._failure: str | None = None
         self._used = dict.fromkeys(("cpu_s", "peak_bytes"), 0.0) | {"threads": 1.0}
         self._status: float | None = None
         self._has_told_end = False
         self._is_ready = self._is_gone = self._is_sending = self._is_broken_off = False
+
+    async def begin(self, content: bytes) -> None:
+        """The other end is sent the content."""
+        self._unsent += content
+        await self._send()
 
     async def ready(self) -> None:
         """The other end is isolated and waits for code.
@@ -104,6 +108,10 @@ class PipedWorker:
     def _last_words(self) -> str:
         lines = self._said.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else "it said nothing"
+
+    def comes_soon(self) -> bool:
+        """Nobody can tell."""
+        return False
 
     async def readable(self) -> None:
         """Waits until what was unsent is sent; else until something came, or will not come any more."""
@@ -191,6 +199,10 @@ class PipedWorker:
         """CPU time that was used when it was told last."""
         return self._used["cpu_s"]
 
+    def delayed_s(self) -> float:
+        """Nobody can tell."""
+        return 0.0
+
     def threads_and_peak(self) -> tuple[int, int]:
         """Threads, and the most bytes, that were told last."""
         return int(self._used["threads"]), int(self._used["peak_bytes"])
@@ -252,7 +264,7 @@ async def open_piped(
 
     Args:
         command: And its arguments.
-        begin: What it is sent first.
+        begin: What it is sent first, so that it gets ready meanwhile; no more than a pipe holds.
         environment: All that it has; None is that of this program.
         remove: As `PipedWorker` takes it.
 
@@ -273,7 +285,9 @@ async def open_piped(
         )
     except OSError as error:
         raise SandboxError(f"{command[0]} cannot be started: {error}") from None
-    return PipedWorker(process, begin, remove=remove)
+    worker = PipedWorker(process, remove=remove)
+    await worker.begin(begin)
+    return worker
 
 
 def _numbers_in(content: bytes) -> dict[str, float]:

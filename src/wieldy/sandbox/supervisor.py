@@ -1,8 +1,8 @@
 """Watches one run: code and host take turns, and what goes beyond a limit is ended.
 
 The guest is a peer that may do anything with its channel; all authority is here. In its turn the code runs until it
-asks for calls, which are answered all at once, or ends; in the host's turn it stands still, held by the kernel. A run
-ends in exactly one way: the code's own end, a pause, or a verdict.
+asks for calls, which are answered all at once, or ends; in the host's turn it stands still, held by the kernel as soon
+as an answer has to be waited for. A run ends in exactly one way: the code's own end, a pause, or a verdict.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from wieldy.sandbox.outcome import Counts, Failure, GuestCall, KilledBecause, Ou
 from wieldy.sandbox.replies import Answer, Handler, reply_to_bytes
 from wieldy.sandbox.stopwatch import Stopwatch
 from wieldy.sandbox.texts import printed
+from wieldy.sandbox.watched import Watched
 from wieldy.sandbox.workers import Worker
 
 _SHORTEST_WATCH_S: Final = 0.02
+_LONGEST_DELAY: Final = 9  # times the limit on time: code that gives up its core all the time counts as delayed, too
 _ANSWERS_BYTES: Final = 16 << 20
 _KILL, _CPU_TIME = 9, 24  # signals, as Linux numbers them: code may run there though this does not
 
@@ -39,6 +41,7 @@ class Supervision:
         self._conversation = Conversation(limits)
         self._stopwatch = Stopwatch()
         self._cpu_at_start_s = worker.cpu_s()
+        self._delayed_at_start_s = worker.delayed_s()
         self._verdict: KilledBecause | None = None
         self._crashes: list[str] = []
         self._answers_bytes = 0
@@ -54,8 +57,10 @@ class Supervision:
         while True:
             await self._turn(frames)
             if self._verdict is not None or not self._conversation.waiting:
+                self._worker.stop()
                 return await self._ended()
             if self._handler is None:
+                self._worker.stop()
                 self._worker.drain()
                 return self._outcome("paused", self._counts(self._cpu_s(), 0))
             replies = await self._answers(self._handler, self._conversation.waiting)
@@ -77,7 +82,7 @@ class Supervision:
         return in_frames("replies", replies)
 
     async def _turn(self, frames: Iterable[bytes]) -> None:
-        """The code has come to where it asks, has ended, or there is a verdict; its process stands still."""
+        """The code has come to where it asks, has ended, or there is a verdict."""
         self._stopwatch.go_on()
         self._worker.go_on()
         try:
@@ -88,7 +93,6 @@ class Supervision:
             self._verdict = verdict.because
         except ProtocolError:
             self._verdict = "protocol"
-        self._worker.stop()
         self._stopwatch.stop()
 
     async def _send(self, frames: Iterable[bytes]) -> None:
@@ -112,21 +116,25 @@ class Supervision:
 
     async def _hear(self) -> None:
         """Waits for the guest, as long as there is time, and reads what it said or printed."""
-        wall_left_s = self._limits.wall_s - self._stopwatch.elapsed_s
+        wall_left_s = self._wall_left_s()
         cpu_left_s = self._limits.cpu_s - self._cpu_s()
         if wall_left_s <= 0 or cpu_left_s <= 0:
             raise Violation("wall_time" if wall_left_s <= 0 else "cpu_time")
-        with anyio.move_on_after(max(min(wall_left_s, cpu_left_s), _SHORTEST_WATCH_S)):
-            await self._worker.readable()
+        if self._worker.comes_soon():
             self._worker.read()
+        else:
+            with anyio.move_on_after(max(min(wall_left_s, cpu_left_s), _SHORTEST_WATCH_S)):
+                await self._worker.readable()
+                self._worker.read()
         if self._worker.output.total_bytes + self._worker.errors.total_bytes > self._limits.output_bytes:
             raise Violation("output")
 
     async def _answers(self, handler: Handler, calls: Sequence[GuestCall]) -> list[bytes]:
         """What the handler answers to the calls, at once; they are held here, so there is a limit to their size."""
         self._answers_bytes = 0
-        if len(calls) == 1:  # a task for it would be a good part of what a call costs
-            return [await self._answer(handler, calls[0])]
+        if len(calls) == 1:  # a task, and signals to the worker, would be half of what a call costs
+            return [await Watched(self._answer(handler, calls[0]), self._worker.stop)]
+        self._worker.stop()
         replies: dict[int, bytes] = {}
 
         async def answer(call: GuestCall) -> None:
@@ -158,6 +166,14 @@ class Supervision:
                 "one is beyond; the call took place. Make fewer calls at once.",
             )
         return reply
+
+    def _wall_left_s(self) -> float:
+        """Time in which others had the core does not count, but the code cannot make it as long as it likes."""
+        wall_s = self._limits.wall_s
+        left_s = wall_s - self._stopwatch.elapsed_s
+        if left_s > 0:
+            return left_s
+        return left_s + min(self._worker.delayed_s() - self._delayed_at_start_s, wall_s * _LONGEST_DELAY)
 
     def _cpu_s(self) -> float:
         return max(self._worker.cpu_s() - self._cpu_at_start_s, 0.0)

@@ -24,6 +24,10 @@ from wieldy.sandbox.outputs import Output
 from wieldy.sandbox.starting import SandboxProcesses
 
 _PIECE_BYTES: Final = 1 << 16
+_MOMENT_S: Final = 1e-4
+_QUICK_S: Final = 1e-3
+_MOMENTS: Final = 50  # then others have their turn
+_MOST_OF_SELECT: Final = 1024  # descriptors that `select(2)` knows
 _EXITING: Final = 4  # PF_EXITING among the flags of `proc_pid_stat(5)`
 
 
@@ -62,6 +66,8 @@ class JailedWorker:
         self._is_ready = False
         self._pid = 0
         self._unsent = bytearray()
+        self._is_stopped = False
+        self._quick = 0
         self._poll = select.epoll()
         for descriptor in (self._channel.fileno(), output, errors):
             self._poll.register(descriptor, select.EPOLLIN)
@@ -89,9 +95,24 @@ class JailedWorker:
             raise SandboxError(f"a worker of the sandbox could not be locked in: {frame.get('reason')}")
         self._is_ready = True
 
+    def comes_soon(self) -> bool:
+        """Whether there is something to read, after a moment's wait if it came at once of late.
+
+        The event loop stands still for that moment; going through it costs as much.
+        """
+        self._quick -= 1
+        if self._quick <= 0 or self._unsent or self._channel.fileno() >= _MOST_OF_SELECT:
+            return False
+        if select.select([self._channel], [], [], _MOMENT_S)[0]:
+            return True
+        self._quick = 0
+        return False
+
     async def readable(self) -> None:
         """Waits until there is something to read, or what was left unsent can be sent."""
+        began = time.monotonic()
         await anyio.wait_readable(self._poll.fileno())
+        self._quick = _MOMENTS if time.monotonic() - began < _QUICK_S else 0
 
     def read(self) -> None:
         """Takes what is there: frames' bytes; outputs when there are none, so that a call costs one question less."""
@@ -128,6 +149,12 @@ class JailedWorker:
             return time.clock_gettime(~self._pid << 3 | 2)  # the process's clock, as `clock_getcpuclockid(3)` makes it
         return 0.0
 
+    def delayed_s(self) -> float:
+        """Time in which the process could have run and others had its core; 0 where the kernel does not say."""
+        with suppress(OSError, IndexError):
+            return int(Path(f"/proc/{self._pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+        return 0.0
+
     def threads_and_peak(self) -> tuple[int, int]:
         """Threads of the process, and the most bytes that it had in memory."""
         fields = dict(_status_of(self._pid))
@@ -135,11 +162,15 @@ class JailedWorker:
 
     def stop(self) -> None:
         """The process does nothing until `go_on`."""
-        self._signal(signal.SIGSTOP)
+        if not self._is_stopped:
+            self._signal(signal.SIGSTOP)
+            self._is_stopped = True
 
     def go_on(self) -> None:
         """The process goes on."""
-        self._signal(signal.SIGCONT)
+        if self._is_stopped:
+            self._signal(signal.SIGCONT)
+            self._is_stopped = False
 
     def kill(self) -> None:
         """The process is as good as dead."""

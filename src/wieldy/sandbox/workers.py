@@ -41,6 +41,13 @@ class Worker(Protocol):
         """
         ...
 
+    def comes_soon(self) -> bool:
+        """Whether there is something to read, after a moment's wait if it came at once of late.
+
+        The event loop stands still for that moment; going through it costs as much. A tier need not try.
+        """
+        ...
+
     async def readable(self) -> None:
         """Waits until there is something to read, or what was left unsent can be sent."""
         ...
@@ -70,16 +77,20 @@ class Worker(Protocol):
         """CPU time that the process has used; 0 when it has ended, and where nobody can tell."""
         ...
 
+    def delayed_s(self) -> float:
+        """Time in which the process could have run and others had its core; 0 where nobody can tell."""
+        ...
+
     def threads_and_peak(self) -> tuple[int, int]:
         """Threads of the process, and the most bytes that it had in memory; 0 bytes where nobody can tell."""
         ...
 
     def stop(self) -> None:
-        """The process does nothing until `go_on`, if the tier has a means to hold it."""
+        """The process does nothing until `go_on`, if the tier has a means to hold it; it may be stopped already."""
         ...
 
     def go_on(self) -> None:
-        """The process goes on."""
+        """The process goes on, if it was stopped."""
         ...
 
     async def ends_by_itself(self) -> bool:

@@ -7,16 +7,18 @@ So what code does depends on the answers and never on their timing. `call` gives
 from __future__ import annotations
 
 import asyncio
+import importlib
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from .channel import Channel, TooLargeError, encoded
 from .clock import Clock
 from .values import NotJsonError, plain
 
-_TIMERS = (signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGXCPU)
+_mask = cast("Any", importlib.import_module("_signal")).pthread_sigmask  # without an object for every number
+_TIMERS = tuple(map(int, (signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGXCPU)))
 """What the kernel sends by itself: a handler that raises would come between a call and its answer."""
 
 
@@ -95,7 +97,7 @@ class Calls:
             raise MemoryError("no memory for answers")
         if not asked:
             return False
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _TIMERS)
+        mask = _mask(signal.SIG_BLOCK, _TIMERS)
         try:
             self._channel.send_all("calls", [each.content for each in asked])
             answered = 0
@@ -107,7 +109,7 @@ class Calls:
             self._has_lost_answers = True
             raise
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            _mask(signal.SIG_SETMASK, mask)
         return True
 
     def _deliver(self, issued: Issued, reply: dict[str, Any]) -> None:
