@@ -6,7 +6,8 @@
     python scripts/evidence.py constraint   masks of JSON Schemas: every keyword, the official suite, public schemas;
                                             output within small budgets; free, constrained and guided calls of the
                                             models on this machine (long)
-    python scripts/evidence.py sandbox      attempts to get out of each tier of the sandbox that works here
+    python scripts/evidence.py sandbox      attempts to get out of each tier of the sandbox that works here; programs
+                                            that launder strangers' data, at each level of knowing whose data is whose
     python scripts/evidence.py transformers constraints within `generate`, and `hf:` models: their tests with the
                                             library and torch, which come to more than a gigabyte
     python scripts/evidence.py fresh        `make run` and `make test` in a new clone with an empty home (long)
@@ -107,10 +108,10 @@ def constraint() -> None:
 
 
 def sandbox() -> None:
-    """How many of the attempts that succeed where nothing isolates succeed in each tier."""
-    print("\n## scripts/evidence_escapes.py\n", flush=True)
-    script = str(ROOT / "scripts" / "evidence_escapes.py")
-    subprocess.run([sys.executable, script], stdin=subprocess.DEVNULL, check=False)
+    """How many attempts to get out succeed in each tier, and what laundered data can do at each level."""
+    for name in ("evidence_escapes.py", "evidence_laundering.py"):
+        print(f"\n## scripts/{name}\n", flush=True)
+        subprocess.run([sys.executable, str(ROOT / "scripts" / name)], stdin=subprocess.DEVNULL, check=False)
 
 
 SCHEMA_SUITE = "jsonschema==4.26.0"

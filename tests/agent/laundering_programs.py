@@ -129,6 +129,11 @@ BENIGN: Final[dict[str, Program]] = {
 """In each of them a call of `send` has no stranger behind it but in its text."""
 
 
+def as_written(program: Program) -> Program:
+    """The program itself."""
+    return program
+
+
 def revealing(program: Program) -> Program:
     """The program with pages that are revealed, as code that works with handles must, to look into them."""
     shown = [code.replace("await fetch('u')", "await reveal(await fetch('u'))") for code in program]

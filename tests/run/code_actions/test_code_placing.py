@@ -121,6 +121,13 @@ def test_code_is_tracked_where_it_and_its_names_allow_it(code: str, because: str
     assert placement.is_tracked is (because is None)
 
 
+@pytest.mark.parametrize("code", ["x = (", "\0", "(" * 300 + ")" * 300, "if x:\n" * 101, "match x:\n  case 1: y"])
+def test_code_that_cannot_be_read_or_tracked_is_placed_all_the_same(code: str) -> None:
+    placement = placed(code, STUBS, tracked=set(), sandboxed=set(), limits=TrackedLimits())
+    assert not placement.is_tracked
+    assert placement.lacking == ()
+
+
 def test_code_that_needs_names_of_both_kinds_can_run_nowhere_and_is_told_what_to_do() -> None:
     for code in ("rows[0] + page.n", "class A: pass\npage"):
         placement = placed(code, STUBS, tracked={"page"}, sandboxed={"rows"}, limits=TrackedLimits())

@@ -14,16 +14,19 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def names_taken(code: str) -> frozenset[str]:
-    """The names, those of tools and of what Python has among them.
+    """The names, those of tools and of what Python has among them; none of code that cannot be read here.
 
     Args:
-        code: Python that was checked.
+        code: Python, perhaps of another version.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree, table = ast.parse(code), symtable.symtable(code, "<code>", "exec")
-    reading = _Reading(_global_names(table))
-    reading.block(tree.body, set())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree, table = ast.parse(code), symtable.symtable(code, "<code>", "exec")
+        reading = _Reading(_global_names(table))
+        reading.block(tree.body, set())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
     return frozenset(reading.taken)
 
 
