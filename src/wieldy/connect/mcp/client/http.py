@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -75,12 +76,13 @@ class HttpTransport:
             self.ended.set()
 
 
-def http_client(library: Any, headers: Mapping[str, str]) -> Any:
+def http_client(library: Any, headers: Mapping[str, str], *, on_end: Callable[[object], None] | None = None) -> Any:
     """A client of httpx, or of what it has become, whose failures are answers.
 
     Args:
         library: The module; the two versions of the SDK use different ones of one interface.
         headers: Sent with every request.
+        on_end: Told the id of a request once nothing more comes in answer to it.
     """
     base: Any = library.AsyncClient
 
@@ -95,6 +97,8 @@ def http_client(library: Any, headers: Mapping[str, str]) -> Any:
                 return self._answer(request, message, _NOT_SENT, f"it cannot be reached ({_said(error)})")
             except library.TransportError as error:
                 return self._answer(request, message, _BROKEN, f"the connection broke ({_said(error)})")
+            if message is not None and on_end is not None:
+                response.stream = _watched(library, response.stream, partial(on_end, message.get("id")))
             if response.status_code < HTTPStatus.BAD_REQUEST or message is None:
                 return response
             try:
@@ -117,6 +121,24 @@ def http_client(library: Any, headers: Mapping[str, str]) -> Any:
             )
 
     return Careful(headers=dict(headers), timeout=library.Timeout(CONNECT_S, read=None))
+
+
+def _watched(library: Any, bytes_of: Any, on_end: Callable[[], None]) -> Any:
+    """The bytes of an answer; `on_end` is called when no more are read."""
+    base: Any = library.AsyncByteStream
+
+    class Watched(base):
+        """Hands them on."""
+
+        async def __aiter__(self) -> AsyncGenerator[bytes]:
+            async for chunk in bytes_of:
+                yield chunk
+
+        async def aclose(self) -> None:
+            await bytes_of.aclose()
+            on_end()
+
+    return Watched()
 
 
 def _message_in(request: Any) -> dict[str, Any] | None:

@@ -6,8 +6,8 @@ what the messages mean.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
@@ -46,12 +46,14 @@ _CHANGES: Final[Mapping[str, str]] = {
     "notifications/prompts/list_changed": "prompts",
 }
 _CANCEL_S: Final = 1.0
+_LATE_S: Final = 5.0
 
 
 class SdkV1:
     """Implements `Sdk`."""
 
     def __init__(self) -> None:
+        self._unanswered = _Unanswered()
         self.codec = Codec(
             read=lambda line: _SessionMessage(types.JSONRPCMessage.model_validate_json(line)),
             write=lambda item: item.message.model_dump_json(by_alias=True, exclude_none=True).encode(),
@@ -59,7 +61,7 @@ class SdkV1:
 
     def over_http(self, address: Address) -> Transport:
         """The transport to a URL."""
-        return HttpTransport(lambda stack: _open_http(address, stack))
+        return HttpTransport(lambda stack: _open_http(address, stack, self._unanswered))
 
     def in_memory(self, server: object) -> Transport:
         """The transport to a server object."""
@@ -90,14 +92,15 @@ class SdkV1:
                 answer = await session.initialize()
             except _McpError as error:
                 raise _failure(error) from error
-            yield _SessionV1(session, _info(answer))
+            yield _SessionV1(session, _info(answer), self._unanswered)
 
 
 class _SessionV1:
     """Implements `Session`."""
 
-    def __init__(self, session: Any, info: ServerInfo) -> None:
+    def __init__(self, session: Any, info: ServerInfo, unanswered: _Unanswered) -> None:
         self._session = session
+        self._unanswered = unanswered
         self.info = info
 
     async def request(self, method: str, params: JsonObject, *, on_progress: Progress | None = None) -> JsonObject:
@@ -110,9 +113,10 @@ class _SessionV1:
         request = _REQUESTS[method].model_validate({"method": method, "params": params or None})
         number = self._session._request_id  # the one that the request gets
         try:
-            result = await self._session.send_request(
-                types.ClientRequest(request), _Raw, progress_callback=None if on_progress is None else report
-            )
+            with self._unanswered.waited_for(number):
+                result = await self._session.send_request(
+                    types.ClientRequest(request), _Raw, progress_callback=None if on_progress is None else report
+                )
         except _McpError as error:
             raise _failure(error) from error
         except ValidationError as error:
@@ -132,6 +136,34 @@ class _SessionV1:
                 await self._session.send_notification(types.ClientNotification(notification))
             except (anyio.ClosedResourceError, anyio.BrokenResourceError):
                 return
+
+
+class _Unanswered:
+    """Ends the wait for an answer whose stream has ended; this version would wait for ever."""
+
+    def __init__(self) -> None:
+        self._scopes: dict[object, anyio.CancelScope] = {}
+
+    @contextmanager
+    def waited_for(self, number: object) -> Generator[None]:
+        """The wait within is given up some time after nothing more can come.
+
+        Raises:
+            ConnectionLostError: It was.
+        """
+        with anyio.CancelScope() as scope:
+            self._scopes[number] = scope
+            try:
+                yield
+            finally:
+                del self._scopes[number]
+        if scope.cancelled_caught:
+            raise ConnectionLostError("the stream ended without an answer")
+
+    def end(self, number: object) -> None:
+        """Nothing more comes on this stream; what came may still be on its way, or come on another one."""
+        if (scope := self._scopes.get(number)) is not None:
+            scope.deadline = anyio.current_time() + _LATE_S
 
 
 class _Raw(BaseModel):
@@ -158,9 +190,9 @@ def _failure(error: Any) -> Exception:
     return known or RefusedError(said.message, code=said.code, data=said.data)
 
 
-async def _open_http(address: Address, stack: AsyncExitStack) -> Streams:
+async def _open_http(address: Address, stack: AsyncExitStack, unanswered: _Unanswered) -> Streams:
     httpx = import_module("httpx")
-    client = http_client(httpx, address.headers)
+    client = http_client(httpx, address.headers, on_end=unanswered.end)
     if address.is_sse:
 
         def factory(**options: object) -> Any:

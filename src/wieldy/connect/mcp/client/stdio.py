@@ -40,7 +40,7 @@ _POLL_S: Final = 0.01
 _GONE: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, OSError)
 # Run before the server in its process: the kernel is to end it with the program, whatever the server does itself.
 _ENDS_WITH_PARENT: Final = (
-    "import ctypes,os,sys;ctypes.CDLL(None).prctl(1,15,0,0,0);"
+    "import ctypes,os,sys;ctypes.CDLL(None).prctl(1,9,0,0,0);"
     "os.getppid()==int(sys.argv[1]) or sys.exit(1);os.execv(sys.argv[2],sys.argv[3:])"
 )
 _INHERITED: Final = (
