@@ -94,8 +94,9 @@ def told(code: str) -> list[str]:
         ("(await total('Oslo')).sum", "has no `sum`; it has total, place, items"),
         ("(await total('Oslo'))['totals']", "did you mean `total`?"),
         ("found = await total('Oslo')\nprint(found.sum)", "`found` has no `sum`"),
-        ("found = await total('Oslo')\nfound.place.y", "`found.place` has no `y`"),
-        ("found = total.sync('Oslo')\nfound['place']['y']", "has no `y`"),
+        ("(await total('Oslo')).place.y", "has no `y`; it has x"),
+        ("total.sync('Oslo')['place']['y']", "has no `y`"),
+        ("found = total.sync('Oslo')['place']\nfound.y", "`found` has no `y`"),
         ("call('total', {'city': 'Oslo'})['total']", "`call(...)` needs `await`"),
     ],
 )
@@ -129,6 +130,11 @@ def test_what_surely_fails_is_refused(code: str, words: str) -> None:
         "found = await total('Oslo')\nfound.update(sum=1)\nfound.sum",
         "found = await total('Oslo')\n(lambda x: x.update(sum=1))(found)\nfound.sum",
         "earlier.sum\nearlier = await total('Oslo')",
+        "found = await total('Oslo')\nfound.place.y = 1\nfound.place.y",
+        "found = await total('Oslo')\nfound['place']['y'] = 1\nfound.place.y",
+        "found = await total('Oslo')\nfound.place.update(y=1)\nfound.place.y",
+        "found = await total('Oslo')\nplace = found.place\nplace.y = 1\nfound.place.y",
+        "(await total('Oslo')).place.y = 1",
         "found = await total('Oslo')\nfor found in [earlier]:\n    pass\nfound.sum",
         "found = await total('Oslo')\nimport os as found\nfound.sum",
         "(await total('Oslo')).get('sum')",
@@ -144,6 +150,14 @@ def test_what_surely_fails_is_refused(code: str, words: str) -> None:
 )
 def test_what_may_come_to_its_end_is_not_refused(code: str) -> None:
     assert told(code) == []
+
+
+def test_long_and_deep_code_is_read_in_time() -> None:
+    parts = ".total" * 900
+    sums = " + ".join(["(await total('Oslo')).total"] * 900)
+    names = "\n".join(f"name_{number} = await total('Oslo')\nname_{number}.total" for number in range(1200))
+    for code in (f"(await total('Oslo')){parts}", sums, names, "\n".join(["await total('Oslo')"] * 4000)):
+        assert told(code) == []
 
 
 # The law: programs are made of the stubs, with literals that fit and others, looked into rightly and wrongly, in places
@@ -202,7 +216,17 @@ def indented(text: str) -> str:
 
 
 LOOKS = st.sampled_from(
-    ["x.total", "x.sum", "x['sum']", "x.place.y", "x.update(sum=2)", "x.sum = 2", "x = {'sum': 1}", "print(x)"]
+    [
+        "x.total",
+        "x.sum",
+        "x['sum']",
+        "x.place.y",
+        "x.place.y = 1",
+        "x.update(sum=2)",
+        "x.sum = 2",
+        "x = {'sum': 1}",
+        "print(x)",
+    ]
 )
 ASSIGNED = st.tuples(READS, st.lists(LOOKS, min_size=1, max_size=3)).map(
     lambda two: "\n".join([f"x = {two[0]}", *two[1]])

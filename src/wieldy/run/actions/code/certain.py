@@ -43,37 +43,43 @@ def surely_wrong(tree: ast.Module, stubs: Stubs, *, rebound: Collection[str]) ->
         stubs: The tools.
         rebound: Names that the code itself gives a value, which are no tools any more.
     """
-    reached = [node for statement in tree.body for node in _reached(statement)]
-    calls = dict(_tool_calls(reached, stubs, rebound))
-    for call, stub in calls.items():
-        for argument, text in _refused_literals(call, stub):
-            yield argument, text
-    places = Places(tree, calls)
-    for node in reached:
-        if isinstance(node, ast.Attribute | ast.Subscript) and (text := places.lacks(node)) is not None:
-            yield node, text
+    schemas: dict[str, CompiledSchema | None] = {}
+    places = Places(tree)
+    for statement in tree.body:
+        reached = _reached(statement)
+        calls = dict(_tool_calls(reached, stubs, rebound))
+        for call, stub in calls.items():
+            yield from _refused_literals(call, stub, schemas)
+        places.enter(reached, calls)
+        for node in reached:
+            if isinstance(node, ast.Attribute | ast.Subscript) and (text := places.lacks(node)) is not None:
+                yield node, text
+        places.leave(statement)
 
 
 # What is reached
 
 
-def _reached(statement: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions that are evaluated, whatever their values, unless one before them has ended the code."""
+def _reached(statement: ast.stmt) -> list[ast.expr]:
+    """The expressions that are evaluated, whatever their values, unless one before them has ended the code.
+
+    Each stands before its parts.
+    """
     match statement:
-        case ast.Expr(value=value) | ast.Assign(value=value) | ast.AugAssign(value=value):
-            yield from _evaluated(value)
-        case ast.AnnAssign(value=ast.expr() as value):
-            yield from _evaluated(value)
+        case ast.Expr(value=first) | ast.Assign(value=first) | ast.AugAssign(value=first):
+            waiting = [first]
+        case ast.AnnAssign(value=ast.expr() as first):
+            waiting = [first]
         case ast.If(test=first) | ast.While(test=first) | ast.For(iter=first):
-            yield from _evaluated(first)
+            waiting = [first]
         case _:
-            return
-
-
-def _evaluated(node: ast.expr) -> Iterator[ast.expr]:
-    yield node
-    for part in _first_parts(node):
-        yield from _evaluated(part)
+            return []
+    found: list[ast.expr] = []
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        waiting += _first_parts(node)
+    return found
 
 
 def _first_parts(node: ast.expr) -> Sequence[ast.expr]:
@@ -124,9 +130,13 @@ def _is_gather(node: ast.expr, rebound: Collection[str]) -> bool:
 # Literals that are refused
 
 
-def _refused_literals(call: ast.Call, stub: Stub) -> Iterator[Found]:
+def _refused_literals(call: ast.Call, stub: Stub, schemas: dict[str, CompiledSchema | None]) -> Iterator[Found]:
     given = _given(call, stub)
-    schema = _judging(stub.input_schema) if given else None
+    if not given:
+        return
+    if stub.tool not in schemas:
+        schemas[stub.tool] = _judging(stub.input_schema)
+    schema = schemas[stub.tool]
     if schema is None:
         return
     for name, (node, value) in given.items():

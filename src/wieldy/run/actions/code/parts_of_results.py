@@ -7,8 +7,8 @@ which expressions are reached (`certain`).
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from wieldy.core.json import JsonObject
@@ -26,88 +26,81 @@ _OWN_ATTRIBUTES: Final = frozenset(dir(dict))
 _SHOWN: Final = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Assigned:
-    """A name that is given the result of a call once, and only ever looked into.
-
-    Attributes:
-        place: The schema of what it is given.
-        position: Line and column of where that is over; before, it may be a name that an earlier action has left.
-    """
-
-    place: Place
-    position: tuple[int, int]
-
-
 class Places:
-    """Of expressions that are results of tools, or parts of them, the schemas.
+    """The schemas of expressions that are results of tools, or parts of them; statements are entered in their order.
 
     Args:
         tree: The code.
-        calls: Those that bring results, with their tools.
     """
 
-    def __init__(self, tree: ast.Module, calls: Mapping[ast.Call, Stub]) -> None:
-        self._calls = {id(call): stub for call, stub in calls.items()}
-        self._names: dict[str, _Assigned] = {}
-        untouched = _only_looked_into(tree)
-        for statement in tree.body:
-            match statement:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in untouched:
-                    place, end = self.of(value), (value.end_lineno or 0, value.end_col_offset or 0)
-                    if place is not None:
-                        self._names[name] = _Assigned(place=place, position=end)
-                case _:
-                    pass
+    def __init__(self, tree: ast.Module) -> None:
+        self._untouched = _only_looked_into(tree)
+        self._names: dict[str, Place] = {}
+        self._known: dict[int, Place] = {}
 
-    def of(self, node: ast.expr) -> Place | None:
-        """The schema of the expression's value, if it is one of those."""
-        match node:
-            case ast.Await(value=ast.Call() as call):
-                return self._returned(call)
-            case ast.Call(func=ast.Attribute(attr="sync")):
-                return self._returned(node)
-            case ast.Name(id=name) if name in self._names:
-                assigned = self._names[name]
-                return assigned.place if (node.lineno, node.col_offset) >= assigned.position else None
-            case ast.Attribute(value=base, attr=key):
-                return None if key in _OWN_ATTRIBUTES else self._member(base, key)
-            case ast.Subscript(value=base, slice=ast.Constant(value=str(key))):
-                return self._member(base, key)
+    def enter(self, reached: Sequence[ast.expr], calls: Mapping[ast.Call, Stub]) -> None:
+        """These expressions of a statement, each before its parts, are looked at, with the tools that they call.
+
+        Cost: linear.
+        """
+        self._known.clear()
+        schemas = {id(call): stub.output_schema for call, stub in calls.items() if stub.output_schema is not None}
+        for node in reversed(reached):
+            call = node.value if isinstance(node, ast.Await) else node
+            schema = schemas.get(id(call)) if node is not call or _needs_no_await(node) else None
+            place = self._member(node) if schema is None else (schema, ())
+            if place is not None:
+                self._known[id(node)] = place
+
+    def leave(self, statement: ast.stmt) -> None:
+        """What the statement gives a name is known from here on, if the name is only ever looked into."""
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in self._untouched:
+                if id(value) in self._known:
+                    self._names[name] = self._known[id(value)]
             case _:
-                return None
+                pass
 
     def lacks(self, node: ast.Attribute | ast.Subscript) -> str | None:
         """What is wrong if the part is never there; None if it may be."""
-        if not isinstance(node.ctx, ast.Load):
-            return None
-        if isinstance(node, ast.Attribute):
-            key = node.attr
-            if key in _OWN_ATTRIBUTES or key.startswith("_"):
-                return None
-        elif isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-            key = node.slice.value
-        else:
-            return None
-        place = self.of(node.value)
-        known = None if place is None else _keys(place)
-        if known is None or key in known:
+        key = _key(node)
+        match node.value:
+            case ast.Name(id=name):
+                place = self._names.get(name)
+            case value:
+                place = self._known.get(id(value))
+        known = None if key is None or place is None else _keys(place)
+        if known is None or key is None or key in known:
             return None
         near = nearest_names(key, list(known), most=1)
         hint = f" (did you mean `{near[0]}`?)" if near else ""
         return f"`{ast.unparse(node.value)[:_SHOWN]}` has no `{key}`{hint}; it has {', '.join(known) or 'nothing'}"
 
-    def _returned(self, call: ast.Call) -> Place | None:
-        stub = self._calls.get(id(call))
-        return None if stub is None or stub.output_schema is None else (stub.output_schema, ())
-
-    def _member(self, base: ast.expr, key: str) -> Place | None:
-        place = self.of(base)
-        if place is None or accepted_types(*place) != _OBJECT:
+    def _member(self, node: ast.expr) -> Place | None:
+        # Of a name only its own parts are known: what lies within them may have been changed by way of the name.
+        if not isinstance(node, ast.Attribute | ast.Subscript):
+            return None
+        key, place = _key(node), self._known.get(id(node.value))
+        if key is None or place is None or accepted_types(*place) != _OBJECT:
             return None
         document, location = place
         found = [each for at, schema in conjunction(document, location) for each in member_locations(at, schema, key)]
         return (document, found[0]) if len(found) == 1 else None
+
+
+def _needs_no_await(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+
+
+def _key(node: ast.Attribute | ast.Subscript) -> str | None:
+    """The part that is read; None if it is none of a result's own, or not said."""
+    match node:
+        case ast.Attribute(attr=key, ctx=ast.Load()):
+            return None if key in _OWN_ATTRIBUTES or key.startswith("_") else key
+        case ast.Subscript(slice=ast.Constant(value=str(key)), ctx=ast.Load()):
+            return key
+        case _:
+            return None
 
 
 def _keys(place: Place) -> tuple[str, ...] | None:
@@ -128,7 +121,7 @@ def _only_looked_into(tree: ast.Module) -> frozenset[str]:
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     bound = [node.id for node in names if not isinstance(node.ctx, ast.Load)]
     bound += [name for node in ast.walk(tree) for name in _bound_otherwise(node)]
-    once = {name for name in bound if bound.count(name) == 1}
+    once = {name for name, times in Counter(bound).items() if times == 1}
     others = {node.id for node in names if isinstance(node.ctx, ast.Load) and not _is_read(node, parents.get(node))}
     declared = {name for node in ast.walk(tree) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
     return frozenset(once - others - declared)
