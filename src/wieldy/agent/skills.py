@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from wieldy.agent.code_rules import CodeRules
 from wieldy.agent.waiting import wait_for
 from wieldy.core.errors import SkillError
+from wieldy.run.actions.code.handles import REVEAL
 from wieldy.run.actions.code.skills.declaring import nothing, tool_of
 from wieldy.run.actions.code.skills.functions import function_in, tools_named_in
 from wieldy.run.actions.code.skills.recorded import recorded_action
@@ -294,6 +295,8 @@ def draft_of(source: str, tools: Sequence[ToolRecord], *, example: Example, chec
     stubs = stubs_of(tool.shown for tool in tools)
     called = {*tools_named_in(source, stubs), *(call.name for call in example.calls)}
     needed = tuple(tool for tool in tools if tool.name in called)
+    if any(tool.name == REVEAL for tool in needed):
+        raise SkillError(f"A skill gets values and no handles: write `{function.name}` without `{REVEAL}`.")
     return Skill(name=function.name, source=source, tools=needed, example=example, check=check)
 
 

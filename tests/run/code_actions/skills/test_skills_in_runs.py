@@ -349,6 +349,25 @@ async def test_only_an_action_that_succeeded_can_be_saved(tmp_path: Path) -> Non
     assert skills.kept().skills == ()
 
 
+async def test_a_skill_gets_values_where_code_works_with_handles(tmp_path: Path) -> None:
+    stranger = make_orders([], trust="untrusted")
+    skills = Skills(tmp_path)
+    rules = CodeRules(taint="handles")
+    settings: dict[str, Any] = {"name": "first", "description": "The first sum.", "parameters": {"city": "Oslo"}}
+    for code in ("(await orders('Oslo'))[0].sum", "(await reveal(await orders('Oslo')))[0].sum"):
+        agent = Agent(codes(code), [stranger], actions="code", code=rules)
+        run = await agent.run("Go")
+        if "reveal" in code:
+            with pytest.raises(SkillError, match="without `reveal`"):
+                await skills.save_action(agent.journal, run.run_id, check="result == 5", **settings)
+        else:
+            await skills.save_action(agent.journal, run.run_id, check="result == 5", **settings)
+    agent = Agent(codes("await first('Bo')"), [stranger], actions="code", code=rules, skills=skills)
+    result = await agent.run("Go")
+    assert "value: 5" in told(result)[0]
+    assert result.is_tainted
+
+
 # Saving by the model
 
 CODED = "rows = await orders('Oslo')\nlen(rows)"
