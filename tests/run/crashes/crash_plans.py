@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from crash_tools import NAMES
 
 from wieldy.core.calls import ToolCall, ToolResult
 from wieldy.core.messages import Message
+from wieldy.run.actions.code.levels import Level
 from wieldy.sandbox import probe
 from wieldy.testing import call, text
 
@@ -43,6 +44,7 @@ class Plan:
         helpers: Plans of nested runs, by the name of their tool.
         limit: After how many turns the run must come to an end; calls of a later one are not run.
         by_code: Whether it writes code that makes the calls of a turn at once, and keeps what they brought.
+        taint: The level at which the code runs.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Plan:
     helpers: dict[str, Plan] = field(default_factory=dict)
     limit: int | None = None
     by_code: bool = False
+    taint: Level = "run"
 
     def turn(self, messages: Sequence[Message]) -> list[Any]:
         """What the model says next."""
@@ -235,6 +238,8 @@ CODE = Plan(
     by_code=True,
 )
 
+TRACKED = replace(CODE, name="tracked code", taint="tracked")
+
 PLANS = (
     *(plans_of_one_class(effect, is_async=is_async) for effect in NAMES for is_async in (False, True)),
     EVERYTHING,
@@ -247,7 +252,7 @@ PLANS = (
     ELSEWHERE,
     LIMITED,
     IMPATIENT,
-    *([CODE] if any(tier.works for tier in probe()) else []),
+    *([CODE, TRACKED] if any(tier.works for tier in probe()) else []),
 )
 
 MEETING = Plan(name="meeting", turns=((("pay", "a"),), (("meet", ""), ("send", "b"), ("pay", "c"))))

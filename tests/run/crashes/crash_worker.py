@@ -30,7 +30,7 @@ from crash_plans import BY_NAME, Plan
 from crash_tools import Outside, tools_of
 from effect_client import ask
 
-from wieldy import Agent
+from wieldy import Agent, CodeRules
 from wieldy.core.errors import RunBusyError
 from wieldy.core.limits import Limits
 from wieldy.core.ports import Draft, Entry, Lease
@@ -111,6 +111,7 @@ def agent_for(plan: Plan, journal: Any) -> Agent:
         finish=plan.finish,
         limits=Limits(turns=plan.limit or 20),
         actions="code" if plan.by_code else "calls",
+        code=CodeRules(taint=plan.taint) if plan.by_code else None,
     )
 
 
