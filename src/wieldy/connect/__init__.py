@@ -18,12 +18,17 @@ if TYPE_CHECKING:
     from wieldy.connect.mcp.client.tools import Notice
     from wieldy.connect.mcp.client.toolset import McpToolset
     from wieldy.connect.mcp.config import McpConfig
+    from wieldy.connect.mcp.server.server import ToolServer
     from wieldy.connect.rest.security import Secret
     from wieldy.connect.rest.service import DocumentSource
     from wieldy.connect.rest.toolset import OpenApiToolset
+    from wieldy.connect.serving.calls import CallRules
+    from wieldy.connect.serving.keys import Keys
     from wieldy.core.calls import Effect, Trust
+    from wieldy.core.principals import Principal
+    from wieldy.tools.toolset import ToolLike
 
-__all__ = ["mcp", "openapi"]
+__all__ = ["mcp", "mcp_server", "openapi"]
 
 
 def openapi(  # noqa: PLR0913 - one parameter for each thing that can be said of a service
@@ -36,7 +41,7 @@ def openapi(  # noqa: PLR0913 - one parameter for each thing that can be said of
     effects: Mapping[str, Effect] | None = None,
     trust: Trust = "untrusted",
     timeout_s: float = 60.0,
-    schema_characters: int = 6000,
+    schema_characters: int = 4000,
     response_bytes: int = 32 * 2**20,
     output_schemas: bool = False,
 ) -> OpenApiToolset:
@@ -113,3 +118,39 @@ def mcp(
         on_notice=on_notice,
         environment=environment,
     )
+
+
+def mcp_server(
+    tools: ToolLike | Iterable[ToolLike],
+    *,
+    name: str = "wieldy",
+    version: str = "",
+    instructions: str | None = None,
+    rules: CallRules | None = None,
+    keys: Keys | Mapping[str, str] | None = None,
+    principal: Principal | None = None,
+) -> ToolServer:
+    """The tools as a server that speaks the Model Context Protocol: `mcp_server(tools).serve_stdio()`.
+
+    Args:
+        tools: A toolset, a tool or a function, or several of them.
+        name: What the server calls itself.
+        version: Of the server.
+        instructions: For the models that use it.
+        rules: What calls are kept to: a policy, a journal, limits, secrets.
+        keys: Who may call over HTTP: `Keys`, or keys by name; None for everybody who reaches it.
+        principal: On whose behalf calls are made where there are no keys.
+
+    Raises:
+        UsageError: The MCP library is not installed or too old, something is no tool, or a key is too short.
+    """
+    from wieldy.connect.mcp.server.server import ToolServer  # noqa: PLC0415 - as above
+    from wieldy.connect.serving.calls import CallRules  # noqa: PLC0415
+    from wieldy.connect.serving.keys import Keys  # noqa: PLC0415
+    from wieldy.connect.serving.offering import About, ToolsetOffering  # noqa: PLC0415
+    from wieldy.tools.toolset import tools_from  # noqa: PLC0415
+
+    about = About(name=name, version=version, instructions=instructions)
+    offering = ToolsetOffering(tools_from(tools), CallRules() if rules is None else rules, about)
+    known = keys if keys is None or isinstance(keys, Keys) else Keys.of(keys)
+    return ToolServer(offering, keys=known, principal=principal)
