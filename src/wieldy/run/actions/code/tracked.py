@@ -117,8 +117,7 @@ def _told(answer: Reply | Failure) -> Answer:
 
 def _failed(came: Failed) -> Outcome:
     line = came.line or None
-    where = "" if line is None else f", line {line}"
-    told = CodeError(type=came.error, message=came.message, line=line, traceback=f"{came.error}: {came.message}{where}")
+    told = CodeError(type=came.error, message=came.message, line=line, traceback=f"{came.error}: {came.message}")
     if came.error == _LIMIT:
         return Outcome(status="killed", killed_because="tracked", stdout=came.stdout, error=told)
     return LabelledOutcome(
