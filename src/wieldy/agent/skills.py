@@ -20,6 +20,7 @@ from wieldy.agent.code_rules import CodeRules
 from wieldy.agent.waiting import wait_for
 from wieldy.core.errors import SkillError
 from wieldy.run.actions.code.handles import REVEAL
+from wieldy.run.actions.code.names import tool_identifier
 from wieldy.run.actions.code.skills.declaring import nothing, tool_of
 from wieldy.run.actions.code.skills.functions import function_in, tools_named_in
 from wieldy.run.actions.code.skills.recorded import recorded_action
@@ -292,9 +293,13 @@ def draft_of(source: str, tools: Sequence[ToolRecord], *, example: Example, chec
         SkillError: The source is not about one function that can be called.
     """
     function = function_in(source)
-    stubs = stubs_of(tool.shown for tool in tools)
-    called = {*tools_named_in(source, stubs), *(call.name for call in example.calls)}
-    needed = tuple(tool for tool in tools if tool.name in called)
+    called = {call.name for call in example.calls}
+    # Of thousands of tools a source names few, and only those are looked at as functions.
+    near = [
+        each for each in tools if each.name in called or each.name in source or tool_identifier(each.name) in source
+    ]
+    called |= set(tools_named_in(source, stubs_of(tool.shown for tool in near)))
+    needed = tuple(tool for tool in near if tool.name in called)
     if any(tool.name == REVEAL for tool in needed):
         raise SkillError(f"A skill gets values and no handles: write `{function.name}` without `{REVEAL}`.")
     return Skill(name=function.name, source=source, tools=needed, example=example, check=check)
