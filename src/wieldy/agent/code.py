@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 
+from wieldy.agent.code_tree import CodeTools
 from wieldy.agent.within import run_within
 from wieldy.core.context import Context
 from wieldy.core.errors import ArgumentsError, ToolError
@@ -32,7 +33,6 @@ from wieldy.run.actions.code.places import Places
 from wieldy.run.actions.code.prelude import prelude_of
 from wieldy.run.actions.code.replay import Action, action_of
 from wieldy.run.actions.code.report import failures_behind_handles, report
-from wieldy.run.actions.code.stubs import Stubs, stubs_of
 from wieldy.run.actions.code.tracked import TrackedInterpreter
 from wieldy.run.nested import entries_within, nested_run_id
 from wieldy.run.outcomes import Rest
@@ -48,9 +48,12 @@ if TYPE_CHECKING:
     from wieldy.agent.code_rules import CodeRules
     from wieldy.core.events import RunEvent, RunResult
     from wieldy.core.ports import Journal
+    from wieldy.core.principals import Principal
     from wieldy.run.actions.code.interpreter import Interpreter
     from wieldy.run.actions.code.levels import Level
+    from wieldy.run.actions.code.stubs import Stubs
     from wieldy.run.request import RunRequest
+    from wieldy.run.searching import ToolSearch
     from wieldy.run.state import RunState
 
 PYTHON: Final = "python"
@@ -68,17 +71,21 @@ def acting_by_code(request: RunRequest, rules: CodeRules) -> RunRequest:
     The policy is asked about every call that code makes, and so not about code, which has no power of its own.
     """
     policy = request.policy if request.policy is allow_all else _except_for_code(request.policy)
-    request = replace(request, toolset=tools_for(request.toolset, rules))
-    return replace(request, toolset=CodeToolset(request, rules), policy=policy)
+    tools = tools_for(request.toolset, rules, search=request.search, principal=request.principal)
+    request = replace(request, toolset=tools, search=None)
+    return replace(request, toolset=CodeToolset(request, rules, tools), policy=policy)
 
 
-def tools_for(toolset: Toolset, rules: CodeRules) -> Toolset:
+def tools_for(
+    toolset: Toolset, rules: CodeRules, *, search: ToolSearch | None = None, principal: Principal | None = None
+) -> CodeTools:
     """What code may call: these tools, and `reveal` where code works with handles.
 
     Raises:
         UsageError: A tool is called `reveal` already.
     """
-    return Toolset([toolset, reveal_tool]) if rules.taint == "handles" else toolset
+    control = (reveal_tool,) if rules.taint == "handles" else ()
+    return CodeTools(toolset, control=control, search=search, principal=principal)
 
 
 def _except_for_code(policy: Policy) -> Policy:
@@ -89,7 +96,7 @@ def _except_for_code(policy: Policy) -> Policy:
 
 
 @asynccontextmanager
-async def opened(toolset: Toolset, rules: CodeRules) -> AsyncGenerator[tuple[Stubs, Places]]:
+async def opened(toolset: CodeTools, rules: CodeRules) -> AsyncGenerator[tuple[Stubs, Places]]:
     """The tools are open, as functions, and so are the places where code may call them.
 
     Raises:
@@ -98,7 +105,7 @@ async def opened(toolset: Toolset, rules: CodeRules) -> AsyncGenerator[tuple[Stu
     limits = rules.limits or SandboxLimits()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(toolset)
-        stubs = stubs_of(toolset.definitions)
+        stubs = toolset.stubs
         session = await stack.enter_async_context(
             open_sandbox(rules.tier, limits=limits, packages=rules.packages, python=rules.python, image=rules.image)
         )
@@ -147,11 +154,13 @@ class CodeToolset(Toolset):
     Args:
         request: Of a run whose model would call the tools itself.
         rules: Where code runs.
+        tools: What it may call: the request's toolset.
     """
 
-    def __init__(self, request: RunRequest, rules: CodeRules) -> None:
+    def __init__(self, request: RunRequest, rules: CodeRules, tools: CodeTools) -> None:
         self._request = request
         self.rules = rules
+        self._callable = tools
         self._python: Tool | None = None
         super().__init__()
 
@@ -163,7 +172,7 @@ class CodeToolset(Toolset):
     @asynccontextmanager
     async def hold(self) -> AsyncGenerator[None]:
         """As `opened`."""
-        async with opened(self._request.toolset, self.rules) as (stubs, places):
+        async with opened(self._callable, self.rules) as (stubs, places):
             self._python = _Python(self, stubs, places).tool()
             try:
                 yield

@@ -60,8 +60,8 @@ async def execute(
         RunError: The run could not be recorded.
     """
     run_id = new_run_id()
-    toolset = tools_for(toolset, rules)
-    async with opened(toolset, rules) as (_, places):
+    tools = tools_for(toolset, rules)
+    async with opened(tools, rules) as (_, places):
         level, because = places.place(code)
         namespace = places.namespace(level)
         assert namespace is not None
@@ -72,6 +72,6 @@ async def execute(
             started=lambda: journal.read(run_id)[0].time,
             results=ResultRules(),
         )
-        request = RunRequest(model=model, toolset=toolset, journal=journal, policy=policy, approver=approver)
+        request = RunRequest(model=model, toolset=tools, journal=journal, policy=policy, approver=approver)
         result = await run(request_of(request, model, messages=(Message.user(code),), because=because))
     return Executed(result=result, ended=ended_from_text(result.text))

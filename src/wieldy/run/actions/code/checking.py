@@ -129,7 +129,7 @@ def _names(code: str, tree: ast.AST, stubs: Stubs, known: frozenset[str]) -> Ite
     if ANY_NAME in known or _binds_unseen(tree):
         return
     table = symtable.symtable(code, "<code>", "exec")
-    there = {*_ALWAYS_KNOWN, *stubs.by_identifier, *known, *_bound(table)}
+    there = {*_ALWAYS_KNOWN, *stubs.by_identifier, *stubs.others, *known, *_bound(table)}
     unknown = _free(table) - there
     told = set[str]()
     for node in ast.walk(tree):

@@ -8,6 +8,7 @@ functions, which would be written for thousands of tools of which a few are used
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
@@ -15,27 +16,29 @@ from pydantic import Field
 from wieldy.core.errors import ToolError, UsageError
 from wieldy.core.json import JsonObject
 from wieldy.run.actions.code.names import INTERNAL, parameter_identifiers
+from wieldy.run.actions.code.stubs import Stubs, stubs_of
 from wieldy.run.actions.code.tree import ROOT
 from wieldy.schema.resolve import accepted_types, merged
 from wieldy.tools import Tool, tool
 from wieldy.tools.catalogue import Catalogue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from wieldy.core.calls import ToolDefinition
     from wieldy.run.actions.code.tree import Leaf, Tree
 
 LIST, SHOW, SEARCH = f"{ROOT}_list", f"{ROOT}_show", f"{ROOT}_search"
 _MOST_FOUND: Final = 10
 
-ABOUT: Final = (
+_ABOUT: Final = (
     f'Tools are on servers. `await {ROOT}.list()` names the servers, `await {ROOT}.list("NAME")` the tools of one, '
     f'`await {ROOT}.search("what you want to do")` those that fit, and `await {ROOT}.show("SERVER.TOOL")` the types of '
     "one or several; print what they return. Then call `await SERVER.TOOL(argument=...)`, or `SERVER.TOOL.sync(...)`, "
     "with named arguments. Look before you call: do not guess names. The servers:"
 )
 
-_GUEST: Final = """
+_CLASSES: Final = """
 class _wieldy_Function:
     def __init__(self, name, tool, renamed, no_null):
         self.__name__ = self.__qualname__ = name
@@ -104,14 +107,20 @@ def looking_tools(tree: Tree, *, allowed: Callable[[Tool], bool], tools: Mapping
     return tuple(tool(effect="read")(function) for function in (servers_list, servers_show, servers_search))
 
 
-def tree_prelude(tree: Tree) -> str:
+def stubs_of_tree(tree: Tree, *, control: Iterable[ToolDefinition] = ()) -> Stubs:
+    """The tree in place of a function for each tool; those for control are functions."""
+    about = f"{_ABOUT}\n{tree.listing()}"
+    return replace(stubs_of(control), others=(ROOT, *tree.servers), guest=_guest(tree), about=about)
+
+
+def _guest(tree: Tree) -> str:
     """The names by which code reaches the tree; runs after what defines the results of calls."""
     table = {
         server: {function: _entry(leaf) for function, leaf in functions.items()}
         for server, functions in tree.servers.items()
     }
     text = json.dumps(table, ensure_ascii=True)
-    return f"{_GUEST}{ROOT} = _wieldy_Servers()\n{INTERNAL}_tree = json.loads({text!r})\n" + "".join(
+    return f"{_CLASSES}{ROOT} = _wieldy_Servers()\n{INTERNAL}_tree = json.loads({text!r})\n" + "".join(
         f"{server} = _wieldy_Server({server!r}, {INTERNAL}_tree[{server!r}])\n" for server in tree.servers
     )
 

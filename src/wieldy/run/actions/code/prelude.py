@@ -40,4 +40,4 @@ _wieldy_call, _wieldy_call_sync = call, call_sync
 
 def prelude_of(stubs: Stubs) -> str:
     """The text that defines everything which `checking` takes for known."""
-    return _HELP + "".join(function_of(stub) for stub in stubs.by_identifier.values())
+    return _HELP + "".join(function_of(stub) for stub in stubs.by_identifier.values()) + stubs.guest

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from wieldy.core.json import JsonObject, JsonValue, canonical_json
 from wieldy.run.actions.code.names import INTERNAL, identifiers, parameter_identifiers
-from wieldy.run.actions.code.types import TypeWriter, class_name
+from wieldy.run.actions.code.types import MOST_LEVELS, TypeWriter, class_name
 from wieldy.run.guided.quoting import unbroken
 from wieldy.schema.resolve import accepted_types, merged
 
@@ -103,19 +103,30 @@ class Stubs:
     Attributes:
         by_identifier: The stubs, by the functions' names.
         classes: The types that they name, as Python.
+        others: Names by which code reaches tools that are no functions of its namespace.
+        guest: Python that defines these.
+        about: What a model is told of them.
     """
 
     by_identifier: dict[str, Stub]
     classes: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    guest: str = ""
+    about: str = ""
 
     @property
     def text(self) -> str:
-        """For a model: the types and the functions."""
-        return "\n\n".join([*self.classes, *(stub.text for stub in self.by_identifier.values())])
+        """For a model: the types and the functions, and what else there is."""
+        functions = (stub.text for stub in self.by_identifier.values())
+        return "\n\n".join(filter(None, [*self.classes, *functions, self.about]))
 
 
-def stubs_of(definitions: Iterable[ToolDefinition]) -> Stubs:
+def stubs_of(definitions: Iterable[ToolDefinition], *, result_levels: int = MOST_LEVELS) -> Stubs:
     """The tools as functions.
+
+    Args:
+        definitions: Of the tools.
+        result_levels: How deep the types of results are written out; what lies deeper is `Any`.
 
     Raises:
         UsageError: Two tools would have the same name in Python.
@@ -123,7 +134,7 @@ def stubs_of(definitions: Iterable[ToolDefinition]) -> Stubs:
     definitions = tuple(definitions)
     names = identifiers(definition.name for definition in definitions)
     types = TypeWriter()
-    stubs = {names[each.name]: _stub(each, names[each.name], types) for each in definitions}
+    stubs = {names[each.name]: _stub(each, names[each.name], types, result_levels) for each in definitions}
     return Stubs(by_identifier=stubs, classes=tuple(types.classes.values()))
 
 
@@ -152,7 +163,7 @@ def function_of(stub: Stub) -> str:
     )
 
 
-def _stub(definition: ToolDefinition, identifier: str, types: TypeWriter) -> Stub:
+def _stub(definition: ToolDefinition, identifier: str, types: TypeWriter, result_levels: int) -> Stub:
     schema = definition.input_schema
     resolved = merged(schema, ())
     properties = resolved.get("properties")
@@ -169,7 +180,7 @@ def _stub(definition: ToolDefinition, identifier: str, types: TypeWriter) -> Stu
         identifier=identifier,
         parameters=tuple(sorted(parameters, key=lambda parameter: not parameter.is_required)),
         takes_others=_takes_others(resolved, has_properties=bool(properties)),
-        returns=_returned(definition.output_schema, types, name=f"{own}Result"),
+        returns=_returned(definition.output_schema, types, name=f"{own}Result", levels=result_levels),
         documentation=_documentation(definition, parameters),
         input_schema=schema,
         output_schema=definition.output_schema,
@@ -222,8 +233,8 @@ def _takes_others(schema: JsonObject, *, has_properties: bool) -> bool:
     )
 
 
-def _returned(schema: JsonObject | None, types: TypeWriter, *, name: str) -> str:
-    return "Any" if schema is None else types.written(schema, name=name)
+def _returned(schema: JsonObject | None, types: TypeWriter, *, name: str, levels: int) -> str:
+    return "Any" if schema is None else types.written(schema, name=name, levels=levels)
 
 
 def _documentation(definition: ToolDefinition, parameters: Iterable[Parameter]) -> str:

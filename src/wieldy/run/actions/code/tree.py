@@ -29,6 +29,8 @@ SEPARATOR: Final = "__"
 MOST_LINES: Final = 200
 """Of one listing."""
 _LONGEST_LINE: Final = 120
+_RESULT_LEVELS: Final = 3
+"""Results of services have everything in them; a model wants the names at the top."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +185,7 @@ def _parts(name: str) -> tuple[str, str]:
 
 
 def _stub(leaf: Leaf) -> str:
-    stubs = stubs_of([replace(leaf.definition, name=leaf.function)])
+    stubs = stubs_of([replace(leaf.definition, name=leaf.function)], result_levels=_RESULT_LEVELS)
     return f"# {leaf.name}\n{stubs.text}"
 
 

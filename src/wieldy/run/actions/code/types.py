@@ -16,7 +16,7 @@ from wieldy.run.guided.quoting import unbroken
 from wieldy.schema.resolve import Location, alternatives, chain, conjunction, merged
 
 _PLAIN: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
-_MOST_LEVELS: Final = 6
+MOST_LEVELS: Final = 6
 _MOST_TYPES: Final = 300
 _MOST_CHOICES: Final = 40
 _MOST_REMARK: Final = 100
@@ -34,15 +34,16 @@ class TypeWriter:
     def __init__(self) -> None:
         self.classes: dict[str, str] = {}
 
-    def written(self, document: JsonObject, location: Location = (), *, name: str) -> str:
+    def written(self, document: JsonObject, location: Location = (), *, name: str, levels: int = MOST_LEVELS) -> str:
         """The annotation for what the schema at the location accepts.
 
         Args:
             document: Holds the schema and what it refers to.
             location: Where it lies.
             name: For a class, where the schema has no title.
+            levels: How deep types are written out; what lies deeper is `Any`.
         """
-        return _Writing(document, self.classes).annotation(location, name, _MOST_LEVELS)
+        return _Writing(document, self.classes).annotation(location, name, levels)
 
 
 class _Writing:
