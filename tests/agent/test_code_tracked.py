@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pytest
@@ -136,6 +137,21 @@ def test_arguments_that_are_none_are_left_out_where_that_is_what_none_means() ->
     assert told(world.agent("tracked", ["await look('a', depth=None, tag=None)"]).run_sync("Go")) == [
         'value: ["a",3,null]'
     ]
+
+
+@pytest.mark.parametrize(
+    "value", ["x" * 2_000_000, [0] * 600_000, functools.reduce(lambda inner, _: [inner], range(70), 0)]
+)
+def test_a_result_that_tracked_code_cannot_take_is_a_failure_that_it_can_catch(value: Any) -> None:
+    @tool(effect="read")
+    def much() -> Any:
+        """A lot."""
+        return value
+
+    world = World()
+    world.tools.append(much)
+    code = "try:\n    await much()\nexcept ToolError as e:\n    found = e.kind"
+    assert told(world.agent("tracked", [code]).run_sync("Go")) == ['value: "too_large"']
 
 
 # People.

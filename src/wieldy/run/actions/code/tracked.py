@@ -6,6 +6,7 @@ Deliberately not here: which code is run so (`placing`).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,7 @@ from wieldy.run.actions.code.labels import (
     by_path,
     sorted_sources,
 )
+from wieldy.run.replies import is_nested_deeper
 from wieldy.sandbox import CodeError, Failure, Outcome, Reply
 from wieldy.sandbox import tracked as language
 from wieldy.sandbox.tracked import Calls, Done, Failed, ToolFailure, Tracked, TrackedCall, TrackedLimits
@@ -63,7 +65,7 @@ class TrackedInterpreter:
         """As every interpreter does it."""
         tracked = self._code
         assert tracked is not None, "no code waits for answers"
-        told = [_told(each) for each in answers]
+        told = [_told(each, self._limits) for each in answers]
         return await self._go(lambda: tracked.answer(told))
 
     async def _go(self, step: Callable[[], Step]) -> Outcome:
@@ -107,12 +109,18 @@ def _given(call: TrackedCall, stub: Stub) -> JsonObject:
     return given
 
 
-def _told(answer: Reply | Failure) -> Answer:
+def _told(answer: Reply | Failure, limits: TrackedLimits) -> Answer:
+    sources = frozenset(answer.tainted_by if isinstance(answer, LabelledReply | LabelledFailure) else ())
     if isinstance(answer, Failure):
-        sources = answer.tainted_by if isinstance(answer, LabelledFailure) else ()
-        return ToolFailure(kind=answer.kind, message=answer.message, sources=frozenset(sources))
-    sources = answer.tainted_by if isinstance(answer, LabelledReply) else ()
-    return language.Reply(value=answer.value, sources=frozenset(sources))
+        return ToolFailure(kind=answer.kind, message=answer.message, sources=sources)
+    size = len(json.dumps(answer.value))
+    if size > limits.size or is_nested_deeper(answer.value, levels=limits.nesting - 1):
+        message = (
+            f"The call took place. It brought {size} characters as JSON, and tracked code can take at most "
+            f"{limits.size}, in {limits.nesting - 1} levels. Ask for less, such as a page or a filter."
+        )
+        return ToolFailure(kind="too_large", message=message, sources=sources)
+    return language.Reply(value=answer.value, sources=sources)
 
 
 def _failed(came: Failed) -> Outcome:
