@@ -46,7 +46,7 @@ _TYPES: Final[Mapping[str, str]] = {
     "sse": "sse",
 }
 _OF_COMMANDS: Final = ("command", "args", "env", "cwd")
-_OF_URLS: Final = ("url", "headers")
+_OF_URLS: Final = ("url", "headers", "auth")
 _OF_ALL: Final = ("type", "transport", "trusted", "timeout_s", "effects", "tools", "at_once")
 # Other clients' own, which mean nothing here and may stand there all the same.
 _OF_OTHERS: Final = ("alwaysAllow", "autoApprove", "description", "disabled", "env_file", "icon", "name", "timeout")
@@ -238,7 +238,10 @@ class _Reader:
         if parts.password:
             self._remember("url", parts.password)
         headers = self.pairs("headers", is_secret=lambda _: True)
-        return Address(url=url, headers=headers, is_sse=is_sse)
+        auth: object = self._entry.get("auth")
+        if auth is not None and not hasattr(auth, "async_auth_flow"):
+            raise self._wrong("auth", "an object of the HTTP library that logs in", auth)
+        return Address(url=url, headers=headers, is_sse=is_sse, auth=auth)
 
     def pairs(self, name: str, *, is_secret: Callable[[str], bool]) -> dict[str, str]:
         found: object = self._entry.get(name, {})

@@ -26,6 +26,7 @@ from wieldy.connect.mcp.client.port import (
 
 if TYPE_CHECKING:
     from wieldy.connect.mcp.client.port import Streams
+    from wieldy.connect.mcp.client.sdk import Address
 
 LIMIT_BYTES: Final = 256 * 1024 * 1024
 """The longest event of a stream that is read."""
@@ -76,12 +77,12 @@ class HttpTransport:
             self.ended.set()
 
 
-def http_client(library: Any, headers: Mapping[str, str], *, on_end: Callable[[object], None] | None = None) -> Any:
+def http_client(library: Any, address: Address, *, on_end: Callable[[object], None] | None = None) -> Any:
     """A client of httpx, or of what it has become, whose failures are answers.
 
     Args:
         library: The module; the two versions of the SDK use different ones of one interface.
-        headers: Sent with every request.
+        address: Where it is to be used.
         on_end: Told the id of a request once nothing more comes in answer to it.
     """
     base: Any = library.AsyncClient
@@ -120,7 +121,7 @@ def http_client(library: Any, headers: Mapping[str, str], *, on_end: Callable[[o
                 HTTPStatus.OK, request=request, json={"jsonrpc": "2.0", "id": message["id"], "error": error}
             )
 
-    return Careful(headers=dict(headers), timeout=library.Timeout(CONNECT_S, read=None))
+    return Careful(headers=dict(address.headers), auth=address.auth, timeout=library.Timeout(CONNECT_S, read=None))
 
 
 def _watched(library: Any, bytes_of: Any, on_end: Callable[[], None]) -> Any:

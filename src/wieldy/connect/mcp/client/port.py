@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import anyio
 
 if TYPE_CHECKING:
     from wieldy.core.json import JsonObject
+
+REFUSED: Final = "wieldy/refused"
+"""In an entry of a list of tools in place of its parameters: why the protocol forbids to use the tool."""
 
 Streams: TypeAlias = tuple[Any, Any]
 """Where messages come from and where they go, as both versions of the SDK have them; typed by each of them."""

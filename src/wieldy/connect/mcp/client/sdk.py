@@ -30,11 +30,13 @@ class Address:
     Attributes:
         headers: Sent with every request, and to no other origin.
         is_sse: Whether it speaks the older transport of two endpoints.
+        auth: What logs in, in the terms of the HTTP library that the SDK uses; the SDK has some for OAuth.
     """
 
     url: str
     headers: Mapping[str, str]
     is_sse: bool = False
+    auth: object = None
 
     def __repr__(self) -> str:
         return f"Address({self.url!r}, {len(self.headers)} headers)"

@@ -192,7 +192,7 @@ def _failure(error: Any) -> Exception:
 
 async def _open_http(address: Address, stack: AsyncExitStack, unanswered: _Unanswered) -> Streams:
     httpx = import_module("httpx")
-    client = http_client(httpx, address.headers, on_end=unanswered.end)
+    client = http_client(httpx, address, on_end=unanswered.end)
     if address.is_sse:
 
         def factory(**options: object) -> Any:

@@ -36,6 +36,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from wieldy.connect.mcp.client.http import LIMIT_BYTES, HttpTransport, failure_of_code, http_client
 from wieldy.connect.mcp.client.memory import MemoryTransport
 from wieldy.connect.mcp.client.port import (
+    REFUSED,
     ConnectionLostError,
     RefusedError,
     ServerInfo,
@@ -160,8 +161,19 @@ class _SessionV2:
         page = types.PaginatedRequestParams.model_validate(params) if params else None
         # By the SDK's own way, which learns from it which headers a call must have.
         listed = await self._session.list_tools(params=page)
-        result: JsonObject = {"tools": self._dispatcher.listed}
+        result: JsonObject = {"tools": self._kept({tool.name for tool in listed.tools})}
         return result if listed.next_cursor is None else result | {"nextCursor": listed.next_cursor}
+
+    def _kept(self, taken: set[str]) -> list[Any]:
+        """The list as the server sent it, without what the protocol forbids to use: the SDK has taken it out."""
+        if self.info.protocol not in MODERN_PROTOCOL_VERSIONS:
+            return self._dispatcher.listed
+        return [
+            {"name": tool["name"], REFUSED: "its parameters ask for headers that must not be sent"}
+            if _is_taken(tool) and tool["name"] not in taken
+            else tool
+            for tool in self._dispatcher.listed
+        ]
 
 
 class _Raw(BaseModel):
@@ -282,7 +294,7 @@ def _why(error: ValidationError) -> str:
 async def _open_http(address: Address, stack: AsyncExitStack) -> Streams:
     import httpx2  # noqa: PLC0415 - only servers behind a URL need it
 
-    client: httpx2.AsyncClient = http_client(httpx2, address.headers)
+    client: httpx2.AsyncClient = http_client(httpx2, address)
     if address.is_sse:
 
         def factory(**options: object) -> httpx2.AsyncClient:

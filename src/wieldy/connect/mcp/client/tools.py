@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
+from wieldy.connect.mcp.client.port import REFUSED
 from wieldy.connect.mcp.names import offered_name
 from wieldy.core.calls import ToolAnnotations, ToolDefinition
 from wieldy.core.errors import UsageError
@@ -162,6 +163,8 @@ class _Reading:
         """
         if not self.original:
             raise UsageError("it has no name")
+        if REFUSED in self._entry:
+            raise UsageError(str(self._entry[REFUSED]))
         hints = self._hints()
         effect, provenance = self._effect(hints)
         output, output_schema = self._output()
