@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from wieldy.agent.skills import why_not
 from wieldy.core.errors import SkillError, UsageError
+from wieldy.core.json import canonical_json, digest
 from wieldy.run.actions.code.skills.skill import (
     MAX_FILE_BYTES,
     Example,
@@ -26,6 +28,7 @@ from wieldy.run.actions.code.skills.skill import (
     tool_record,
 )
 from wieldy.run.actions.code.skills.store import SkillStore
+from wieldy.run.actions.code.stubs import stubs_of
 from wieldy.tools import tool
 
 
@@ -75,6 +78,33 @@ def test_a_text_in_which_anything_was_changed_is_refused(place: int, character: 
         return
     assert json.loads(changed) == json.loads(text)
     assert found == a_skill()
+
+
+def places_in(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if path:
+        yield path
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield from places_in(part, (*path, key))
+
+
+PLACES = list(places_in(json.loads(skill_to_text(a_skill()))["skill"]))
+
+
+@given(st.sampled_from(PLACES), JSON)
+def test_whatever_a_file_holds_it_is_read_or_refused(path: tuple[Any, ...], value: Any) -> None:
+    kept = json.loads(skill_to_text(a_skill()))["skill"]
+    part = kept
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] = value
+    text = canonical_json({"format": 1, "digest": digest(kept), "skill": kept})
+    try:
+        skill = skill_from_text(text)
+    except SkillError:
+        return
+    assert why_not(skill, {}) is not None  # it calls a tool that is not there, or is no function
+    assert stubs_of(each.shown for each in skill.tools).text is not None
 
 
 @pytest.mark.parametrize(

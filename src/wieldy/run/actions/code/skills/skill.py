@@ -15,6 +15,7 @@ from wieldy.core.errors import SkillError
 from wieldy.core.json import JsonObject, canonical_json, digest, is_json, parse_json
 from wieldy.core.record import Record
 from wieldy.run.records import definition_to_json
+from wieldy.tools.names import check_name
 
 MAX_FILE_BYTES: Final = 2_000_000
 """Of one skill, its example included; an example with larger results shows no more than a smaller one."""
@@ -174,6 +175,14 @@ def skill_to_text(skill: Skill) -> str:
     return text
 
 
+def _check_definition(definition: dict[str, Any]) -> None:
+    kinds = {"name": str, "description": str, "input_schema": dict, "output_schema": dict}
+    wrong = [name for name, kind in kinds.items() if not isinstance(definition.get(name, kind()), kind)]
+    check_name(definition.get("name"), subject="a tool that it calls", error=SkillError)
+    if wrong or "input_schema" not in definition:
+        raise SkillError(f"the definition of the tool {definition['name']} cannot be read ({', '.join(wrong)})")
+
+
 def _plain(part: object) -> Any:
     if isinstance(part, Record):
         return {name: _plain(getattr(part, name)) for name in part.__struct_fields__}
@@ -194,7 +203,7 @@ def skill_from_text(text: str) -> Skill:
             raise SkillError("it was changed after it was written")
         skill = msgspec.convert(kept["skill"], Skill)
         for each in skill.tools:
-            _ = each.name, each.definition["input_schema"]
+            _check_definition(each.definition)
         check_skill_name(skill.name)
     except (KeyError, TypeError, IndexError) as error:
         raise SkillError(f"a part of it is missing ({error!r})") from error
