@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from laundering_runs import World
 
-from wieldy import CodeRules, tool
+from wieldy import Agent, CodeRules, Context, tool
 from wieldy.core.errors import JournalError
 from wieldy.core.events import RunResult
 from wieldy.core.influence import Influence
@@ -17,6 +17,7 @@ from wieldy.run.journal import MemoryJournal
 from wieldy.run.policy import Allow, Ask, Decision, Deny, Proposal, Rule, Rules
 from wieldy.run.state import RunState, fold
 from wieldy.sandbox import SandboxLimits
+from wieldy.testing import ScriptedModel, call, text
 
 pytestmark = pytest.mark.usefixtures("sandboxed")
 
@@ -124,6 +125,24 @@ def test_limits_of_calls_are_those_of_code() -> None:
     rules = CodeRules(taint="tracked", limits=SandboxLimits(calls=5))
     agent = World().agent("tracked", ["for n in range(9):\n    await contacts()"], code=rules)
     assert "more than 5 calls" in told(agent.run_sync("Go"))[0]
+
+
+def test_a_tool_learns_who_had_a_part_in_its_call_and_so_does_a_run_that_it_starts() -> None:
+    world = World()
+    seen: list[tuple[str, ...]] = []
+
+    @tool(effect="read")
+    def look(at: str, ctx: Context) -> str:
+        """Look."""
+        seen.append(ctx.tainted_by)
+        return at
+
+    helper = Agent(ScriptedModel([[call("look", {"at": "x"})], [text("done")]] * 2), [look])
+    world.tools += [look, helper.as_tool("assist", "Assists.")]
+    calls = ["look('x')", "look(p.title)", "assist('x')", "assist(p.title)"]
+    code = "\n".join(["p = await fetch('u')", *(f"await {each}" for each in calls)])
+    world.agent("tracked", [code]).run_sync("Go")
+    assert seen == [(), WEB, (), WEB]
 
 
 def test_arguments_that_are_none_are_left_out_where_that_is_what_none_means() -> None:
