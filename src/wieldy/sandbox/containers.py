@@ -11,6 +11,7 @@ import secrets
 import shutil
 import subprocess
 import sys
+import zlib
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -33,7 +34,7 @@ USER: Final = 65532
 """A number that no image's files belong to, and not `nobody`, whose processes on a machine may be limited together."""
 
 BOOT: Final = """
-import importlib.util, json, os, sys
+import importlib.util, json, os, sys, zlib
 
 def take(size):
     content = b""
@@ -54,7 +55,7 @@ class Sources:
         source = SOURCES[module.__name__][0]
         exec(compile(source, f"<{module.__name__}>", "exec", dont_inherit=True), module.__dict__)
 
-SOURCES = json.loads(take(int.from_bytes(take(4), "big")))
+SOURCES = json.loads(zlib.decompress(take(int.from_bytes(take(4), "big"))))
 if sys.version_info < (3, 11):
     said = f"the image's interpreter is Python {sys.version.split()[0]}: 3.11 or later is needed".encode()
     os.write(1, b"f" + len(said).to_bytes(4, "big") + said)
@@ -182,14 +183,14 @@ async def open_container(name: EngineName, options: Options) -> Opened:
 
 
 def sources() -> bytes:
-    """What the container's interpreter imports from us, as it is sent: its length in four bytes, then JSON."""
+    """What the container's interpreter imports from us, as it is sent: its length in four bytes, then packed JSON."""
     directory = Path(__file__).parent / "inside"
     modules: dict[str, tuple[str, bool]] = {}
     for path in sorted(directory.rglob("*.py")):
         parts = ("inside", *path.relative_to(directory).with_suffix("").parts)
         is_package = parts[-1] == "__init__"
         modules[".".join(parts[:-1] if is_package else parts)] = path.read_text(encoding="utf-8"), is_package
-    content = json.dumps(modules).encode()
+    content = zlib.compress(json.dumps(modules).encode())
     return len(content).to_bytes(4, "big") + content
 
 

@@ -31,14 +31,18 @@ from escape_trusting import run_trusting
 
 from wieldy import SandboxTierError, sandbox
 from wieldy.sandbox import Artifact, CodeError, GuestCall, Outcome, SandboxLimits, Session, Tier
+from wieldy.sandbox.containers import USER
 from wieldy.sandbox.jail import JailedWorkers
 from wieldy.sandbox.options import Opened
 
 NOBODY: Final = 65534
+IMAGE: Final = "localhost/wieldy-own-python:latest"
+"""Of containers: what `container_images` makes."""
 _SECRET: Final = "WIELDY_SECRET"
 _CHANNEL, _TRUSTING_CHANNEL = 3, 100
-_PROCESSES: Final = {"unlocked": 3, "jail": 3, "jail-ns": 4}
-"""Of a session: the interpreter, which in a namespace has another before it, a worker, and one for the next start."""
+_PROCESSES: Final = {"unlocked": 3, "jail": 3, "jail-ns": 4, "podman": 4}
+"""Of a session: the interpreter, which in a namespace has another before it, a worker, and one for the next start. Of
+containers, each of which has two, only those are counted that run as the containers' user: the engine has its own."""
 _SETTLED_S: Final = 10.0
 _SHORT_S: Final = 0.5
 _MOMENT_S: Final = 0.01
@@ -57,6 +61,7 @@ class Supervised:
         self._has_ended = False
         self._most = 0
         self._own: set[int] = set()
+        self._is_container = session.tier.name == "podman"
 
     async def begin(self) -> None:
         """What is there without an attempt is known."""
@@ -64,7 +69,8 @@ class Supervised:
             await session.run("1")
             await session.run("1", fresh=True)
         sessions = {self._session, self._brief}
-        self._most = 1 + len(sessions) * _PROCESSES[self._session.tier.name]
+        engine = 0 if self._is_container else 1
+        self._most = engine + len(sessions) * _PROCESSES[self._session.tier.name]
         with anyio.fail_after(PATIENCE_S):
             while self._extra(exactly=True):  # noqa: ASYNC110 - nobody tells when a process is gone
                 await anyio.sleep(0.01)
@@ -125,8 +131,12 @@ class Supervised:
             await anyio.sleep(0.01)
 
     def _extra(self, *, exactly: bool = False) -> int:
-        extra = processes.threads(processes.below(os.getpid())) - self._most
+        extra = processes.threads(self._counted()) - self._most
         return extra if exactly else max(extra, 0)
+
+    def _counted(self) -> list[int]:
+        below = processes.below(os.getpid())
+        return [pid for pid in below if processes.user_of(pid) == USER] if self._is_container else below
 
     def _end_left(self) -> None:
         """Ends what an attempt started where nothing isolates: what is below a worker, or has lost its parent."""
@@ -142,7 +152,7 @@ class Supervised:
         left, is_quiet = 1, False
         while (left or not is_quiet) and time.monotonic() < until:
             left = self._extra()
-            is_quiet = processes.are_quiet(processes.below(os.getpid()), for_s=_SHORT_S if is_long else _MOMENT_S)
+            is_quiet = processes.are_quiet(self._counted(), for_s=_SHORT_S if is_long else _MOMENT_S)
         self._trial.extra_processes = max(self._trial.extra_processes, left)
         self._trial.is_busy = not is_quiet
 
@@ -245,13 +255,15 @@ def _descriptors_of(pid: int) -> int:
 @asynccontextmanager
 async def opened(tier: str) -> AsyncIterator[tuple[Session, Session]]:
     """Two sessions of the tier, the second with little time, with the first interpreter that everybody may read."""
-    for python in _PYTHONS:
+    options: dict[str, Any] = {"image": IMAGE}
+    for python in () if tier == "podman" else _PYTHONS:
+        options = {"python": python}
         with suppress(SandboxTierError):
-            async with sandbox.open(tier, limits=LIMITS, python=python):
+            async with sandbox.open(tier, limits=LIMITS, **options):
                 break
     async with (
-        sandbox.open(tier, limits=LIMITS, python=python) as session,
-        sandbox.open(tier, limits=BRIEF, python=python) as brief,
+        sandbox.open(tier, limits=LIMITS, **options) as session,
+        sandbox.open(tier, limits=BRIEF, **options) as brief,
     ):
         yield session, brief
 
@@ -316,7 +328,7 @@ def become(user: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("host", choices=("control", "jail-ns", "jail"))
+    parser.add_argument("host", choices=("control", "jail-ns", "jail", "podman"))
     parser.add_argument("--user", type=int, default=0)
     parser.add_argument("--only", default="", help="attempts whose name holds this")
     parser.add_argument("--kinds", default=",".join(KINDS), help="of these kinds")

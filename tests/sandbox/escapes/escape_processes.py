@@ -46,6 +46,11 @@ def threads(pids: list[int]) -> int:
     return sum(int(_status(pid).get("Threads", "0")) for pid in pids)
 
 
+def user_of(pid: int) -> int:
+    """Who the process runs as; nobody has the number -1, which a dead one gets."""
+    return int(_status(pid).get("Uid", "-1").split()[0])
+
+
 def memory(pid: int, field: str = "VmRSS") -> int:
     """Bytes that the process has in memory now, or the most that it had (`VmHWM`)."""
     return int(_status(pid).get(field, "0 kB").split()[0]) * 1024

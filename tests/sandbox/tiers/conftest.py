@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,27 +12,9 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from wieldy import sandbox
 from wieldy.sandbox import Outcome, SandboxLimits, Session, TierName
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
-from container_images import IMAGE, Podman, prepared, remove
+from .container_images import IMAGE
 
 LIMITS = SandboxLimits(wall_s=20, cpu_s=1, memory_bytes=128 << 20, output_bytes=1 << 20, calls=40, files=20)
-
-
-@pytest.fixture(scope="session")
-def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Podman]:
-    """A store with an image, and the environment set so that podman uses it; skipped, with the reason, without."""
-    directory = tmp_path_factory.mktemp("podman")
-    try:
-        found = prepared(directory)
-        if found.reason is not None:
-            pytest.skip(f"podman: {found.reason}")
-        with pytest.MonkeyPatch.context() as environment:
-            for name, value in found.environment.items():
-                environment.setenv(name, value)
-            yield found
-    finally:
-        remove(directory)
 
 
 @pytest.fixture(scope="module", params=["podman", "monty"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,8 @@ from wieldy.sandbox.containers import DEFAULT_IMAGE, Engine, EngineName, find, s
 from wieldy.sandbox.options import Options
 from wieldy.sandbox.tiers import StartError
 
-from .conftest import IMAGE, LIMITS, Opened
+from .conftest import LIMITS, Opened
+from .container_images import IMAGE
 
 ENGINES = get_args(EngineName)
 
@@ -79,8 +81,9 @@ def test_what_is_to_be_readable_is_mounted_for_reading_only(name: EngineName) ->
 
 def test_all_that_runs_in_a_container_is_sent_there() -> None:
     content = sources()
-    modules = json.loads(content[4:])
+    modules = json.loads(zlib.decompress(content[4:]))
     assert int.from_bytes(content[:4], "big") == len(content) - 4
+    assert len(content) < 1 << 16, "it is sent before anybody reads"
     assert {"inside", "inside.container", "inside.guest.serving", "inside.linux.seccomp"} <= set(modules)
     assert [name for name, (_, is_package) in modules.items() if is_package] == [
         name for name in modules if any(other.startswith(f"{name}.") for other in modules)

@@ -25,6 +25,7 @@ from wieldy.sandbox.options import Opened
 from wieldy.sandbox.piped import PipedWorker, open_piped
 
 from .conftest import opening
+from .container_images import IMAGE
 
 LIMITS = SandboxLimits(wall_s=60, calls=20, output_bytes=1 << 20)
 READY = '{"op":"ready"}'
@@ -190,7 +191,7 @@ def test_reading_what_is_no_piece_is_an_error_of_the_protocol_only() -> None:
 
     @given(st.binary(max_size=60))
     def law(content: bytes) -> None:
-        worker = PipedWorker(Silent(), b"")  # pyright: ignore[reportArgumentType] - what is read is put there
+        worker = PipedWorker(Silent())  # pyright: ignore[reportArgumentType] - what is read is put there
         worker._received += content
         with contextlib.suppress(ProtocolError):
             worker.read()
@@ -201,12 +202,10 @@ def test_reading_what_is_no_piece_is_an_error_of_the_protocol_only() -> None:
 
 KILLED = """
 import sys, anyio
-from pathlib import Path
-sys.path.insert(0, str(Path(sys.argv[1]).parent))
-from tiers.conftest import opening
-from wieldy.sandbox import SandboxLimits
+from wieldy import sandbox
 async def main():
-    async with opening(sys.argv[2], SandboxLimits(wall_s=10**6, cpu_s=10**6)) as session:
+    limits = sandbox.SandboxLimits(wall_s=10**6, cpu_s=10**6)
+    async with sandbox.open(sys.argv[1], limits=limits, image=sys.argv[2]) as session:
         async def answer(call):
             print("runs", flush=True)
         await session.run("call_sync('x')\\nwhile True:\\n    pass", call=answer)
@@ -229,8 +228,7 @@ def processes_of(tier: str) -> set[int]:
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
 def test_when_the_program_is_killed_nothing_of_its_sandbox_goes_on(tier: Any) -> None:
     before = processes_of(tier)
-    here = str(Path(__file__).parent)
-    program = subprocess.Popen([sys.executable, "-c", KILLED, here, tier], stdout=subprocess.PIPE)
+    program = subprocess.Popen([sys.executable, "-c", KILLED, tier, IMAGE], stdout=subprocess.PIPE)
     assert program.stdout is not None
     assert program.stdout.readline() == b"runs\n"
     assert processes_of(tier) - before
