@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wieldy.agent.code import request_of
-from wieldy.agent.skills import Skills, Workshop, draft_of, workshop
+from wieldy.agent.skill_workshop import Workshop, workshop
+from wieldy.agent.skills import Skills, draft_of
 from wieldy.agent.within import run_within
 from wieldy.core.context import Context
 from wieldy.core.errors import SkillError, SkillNotOfferedWarning, ToolError

@@ -1,22 +1,22 @@
 """A folder of skills: saved with a check that holds, checked again, and chosen for a model.
 
 Saving and checking run a skill's function in the sandbox with its recorded example, so that no effect is made.
-Deliberately not here: how a skill runs as a tool (`skill_tools`), and the files (`run.actions.code.skills`).
+Deliberately not here: how that is done (`skill_workshop`), how a skill runs as a tool (`skill_tools`), and the files
+(`run.actions.code.skills`).
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import anyio
 from msgspec.structs import replace
 
 from wieldy.agent.code_rules import CodeRules
+from wieldy.agent.skill_workshop import Workshop, workshop
 from wieldy.agent.waiting import wait_for
 from wieldy.core.errors import SkillError
 from wieldy.run.actions.code.handles import REVEAL
@@ -27,11 +27,8 @@ from wieldy.run.actions.code.skills.recorded import recorded_action
 from wieldy.run.actions.code.skills.skill import Example, RecordedCall, Skill, ToolRecord, tool_record
 from wieldy.run.actions.code.skills.snippets import function_from
 from wieldy.run.actions.code.skills.store import Kept, SkillStore
-from wieldy.run.actions.code.skills.trial import check_skill, tried
 from wieldy.run.actions.code.stubs import stubs_of
 from wieldy.run.request import new_run_id
-from wieldy.sandbox import SandboxLimits
-from wieldy.sandbox import open as open_sandbox
 from wieldy.tools import tools_from
 
 if TYPE_CHECKING:
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
     from wieldy.core.influence import Sources
     from wieldy.core.json import JsonObject
     from wieldy.core.ports import Journal
-    from wieldy.run.actions.code.interpreter import Interpreter
     from wieldy.tools.toolset import ToolLike
 
 _UNKNOWN: Final = object()
@@ -56,30 +52,6 @@ class LeftOut:
 
     title: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workshop:
-    """A sandbox in which one skill after the other is run."""
-
-    interpreter: Interpreter
-    limits: SandboxLimits
-    lock: anyio.Lock
-
-    async def check(self, skill: Skill) -> None:
-        """As `check_skill`."""
-        async with self.lock:
-            await check_skill(skill, self.interpreter, self.limits)
-
-    async def with_example(self, skill: Skill, pool: Iterable[RecordedCall]) -> Skill:
-        """The skill with an example of what its function asks for and returns, answered from these calls.
-
-        Raises:
-            SkillError: As `tried`.
-        """
-        async with self.lock:
-            trial = await tried(skill, self.interpreter, self.limits, pool=pool)
-        return replace(skill, example=replace(skill.example, calls=trial.used, value=trial.value))
 
 
 class Skills:
@@ -270,20 +242,6 @@ class Skills:
             UsageError: As `check`; also where an event loop is running already.
         """
         return wait_for(partial(self.check, *skills), called="check_sync", instead="skills.check")
-
-
-@asynccontextmanager
-async def workshop(rules: CodeRules) -> AsyncGenerator[Workshop]:
-    """A sandbox for skills is open.
-
-    Raises:
-        UsageError: It does not work here.
-    """
-    limits = rules.limits or SandboxLimits()
-    async with open_sandbox(
-        rules.tier, limits=limits, packages=rules.packages, python=rules.python, image=rules.image
-    ) as session:
-        yield Workshop(interpreter=session, limits=limits, lock=anyio.Lock())
 
 
 def draft_of(source: str, tools: Sequence[ToolRecord], *, example: Example, check: str) -> Skill:
