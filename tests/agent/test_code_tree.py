@@ -123,3 +123,10 @@ def test_names_are_kept_and_handles_are_revealed_beside_a_tree() -> None:
     rules = CodeRules(taint="handles")
     result = Agent(model, tools=[*many(), page], actions="code", search=SEARCH, code=rules).run_sync("?")
     assert "Hello" in [message.result.content for message in result.messages if message.result][1]
+
+
+@pytest.mark.parametrize("taint", ["handles", "tracked"])
+def test_code_looks_around_at_every_level(taint: Any) -> None:
+    code = "found = await servers.list('shop')\nmade = await shop.read_invoice(number=1)\n[len(found) > 20, made.did]"
+    result, _ = acted(code, taint=taint)
+    assert told(result).splitlines()[0] == 'value: [true,"read invoice 1"]'

@@ -65,7 +65,7 @@ class _wieldy_Servers(_wieldy_Server):
         super().__init__("servers", {})
     def _asking(tool, argument):
         async def ask(self, *given):
-            return await _wieldy_call(tool, argument(given))
+            return _wieldy_result(await _wieldy_call(tool, argument(given)))
         return ask
     list = _asking("servers_list", lambda given: {"path": given[0]} if given else {})
     show = _asking("servers_show", lambda given: {"names": [*given]})
