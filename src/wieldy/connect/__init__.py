@@ -6,7 +6,7 @@ Importing this package imports no client library. Below: `core` and `testing`; a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 # Loaded before the function of the same name is defined: a package is bound to its name only when it is first loaded.
 import wieldy.connect.mcp  # noqa: F401  # pyright: ignore[reportUnusedImport]
@@ -19,16 +19,18 @@ if TYPE_CHECKING:
     from wieldy.connect.mcp.client.toolset import McpToolset
     from wieldy.connect.mcp.config import McpConfig
     from wieldy.connect.mcp.server.server import ToolServer
+    from wieldy.connect.rest.in_process import AppToolset
     from wieldy.connect.rest.security import Secret
     from wieldy.connect.rest.service import DocumentSource
     from wieldy.connect.rest.toolset import OpenApiToolset
     from wieldy.connect.serving.calls import CallRules
     from wieldy.connect.serving.keys import Keys
     from wieldy.core.calls import Effect, Trust
+    from wieldy.core.json import JsonObject
     from wieldy.core.principals import Principal
     from wieldy.tools.toolset import ToolLike
 
-__all__ = ["mcp", "mcp_server", "openapi"]
+__all__ = ["asgi", "mcp", "mcp_server", "openapi", "rest_app"]
 
 
 def openapi(  # noqa: PLR0913 - one parameter for each thing that can be said of a service
@@ -77,6 +79,43 @@ def openapi(  # noqa: PLR0913 - one parameter for each thing that can be said of
         timeout_s=timeout_s,
         schema_characters=schema_characters,
         response_bytes=response_bytes,
+        output_schemas=output_schemas,
+    )
+
+
+def asgi(
+    app: Any,
+    *,
+    document: JsonObject | None = None,
+    credentials: Mapping[str, Secret] | None = None,
+    only: Collection[str] | None = None,
+    effects: Mapping[str, Effect] | None = None,
+    trust: Trust = "trusted",
+    output_schemas: bool = True,
+) -> AppToolset:
+    """The operations of an application in this process as tools, such as one of FastAPI; nothing goes over the network.
+
+    Args:
+        app: An ASGI application.
+        document: Its OpenAPI document; an application of FastAPI makes its own.
+        credentials: As of `openapi`.
+        only: As of `openapi`.
+        effects: As of `openapi`.
+        trust: Whether strangers may have shaped what it returns.
+        output_schemas: Whether tools say what they return.
+
+    Raises:
+        UsageError: It has no document, or one of the others does not fit it.
+    """
+    from wieldy.connect.rest.in_process import AppToolset  # noqa: PLC0415 - as above
+
+    return AppToolset(
+        app,
+        document,
+        credentials=credentials,
+        only=only,
+        effects=effects,
+        trust=trust,
         output_schemas=output_schemas,
     )
 
@@ -145,12 +184,38 @@ def mcp_server(
         UsageError: The MCP library is not installed or too old, something is no tool, or a key is too short.
     """
     from wieldy.connect.mcp.server.server import ToolServer  # noqa: PLC0415 - as above
-    from wieldy.connect.serving.calls import CallRules  # noqa: PLC0415
-    from wieldy.connect.serving.keys import Keys  # noqa: PLC0415
-    from wieldy.connect.serving.offering import About, ToolsetOffering  # noqa: PLC0415
-    from wieldy.tools.toolset import tools_from  # noqa: PLC0415
+    from wieldy.connect.serving.keys import keys_from  # noqa: PLC0415
+    from wieldy.connect.serving.offering import About, offering_of  # noqa: PLC0415
 
-    about = About(name=name, version=version, instructions=instructions)
-    offering = ToolsetOffering(tools_from(tools), CallRules() if rules is None else rules, about)
-    known = keys if keys is None or isinstance(keys, Keys) else Keys.of(keys)
-    return ToolServer(offering, keys=known, principal=principal)
+    offering = offering_of(tools, rules, About(name=name, version=version, instructions=instructions))
+    return ToolServer(offering, keys=keys_from(keys), principal=principal)
+
+
+def rest_app(
+    tools: ToolLike | Iterable[ToolLike],
+    *,
+    name: str = "wieldy",
+    version: str = "",
+    rules: CallRules | None = None,
+    keys: Keys | Mapping[str, str] | None = None,
+    principal: Principal | None = None,
+) -> Any:
+    """The tools as an HTTP service: an ASGI application with `POST /tools/NAME` and an OpenAPI document.
+
+    Args:
+        tools: A toolset, a tool or a function, or several of them.
+        name: What the service calls itself.
+        version: Of the service.
+        rules: What calls are kept to: a policy, a journal, limits, secrets.
+        keys: Who may call: `Keys`, or keys by name; None for everybody who reaches it.
+        principal: On whose behalf calls are made where there are no keys.
+
+    Raises:
+        UsageError: Something is no tool, or a key is too short.
+    """
+    from wieldy.connect.serving.keys import keys_from  # noqa: PLC0415 - as above
+    from wieldy.connect.serving.offering import About, offering_of  # noqa: PLC0415
+    from wieldy.connect.serving.rest import rest_application  # noqa: PLC0415
+
+    offering = offering_of(tools, rules, About(name=name, version=version))
+    return rest_application(offering, keys=keys_from(keys), principal=principal)

@@ -6,7 +6,9 @@ from typing import Literal
 
 
 def installing(
-    extra: Literal["local", "constrain", "transformers", "postgres", "search", "mcp", "openapi"], *, options: str = ""
+    extra: Literal["local", "constrain", "transformers", "postgres", "search", "mcp", "openapi", "gateway"],
+    *,
+    options: str = "",
 ) -> str:
     """The commands that install an extra: into any environment, or in a clone of the repository."""
     ending = f" {options}" if options else ""

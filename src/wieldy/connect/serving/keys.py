@@ -69,6 +69,15 @@ class Keys:
         return found
 
 
+def keys_from(keys: Keys | Mapping[str, str] | None) -> Keys | None:
+    """The keys that are meant, given as such or by name.
+
+    Raises:
+        UsageError: One is too short.
+    """
+    return keys if keys is None or isinstance(keys, Keys) else Keys.of(keys)
+
+
 def digest_of(key: str, name: str) -> str:
     """What is kept of a key.
 

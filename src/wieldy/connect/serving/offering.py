@@ -7,7 +7,7 @@ one toolset for everybody. Deliberately not here: how calls come in (`connect.mc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -16,12 +16,14 @@ from wieldy.connect.serving.calls import CallRules, answer
 from wieldy.core.calls import ToolResult
 from wieldy.run.loop import nothing
 from wieldy.run.policy import permitted
+from wieldy.tools.toolset import tools_from
 
 if TYPE_CHECKING:
     from wieldy.core.events import RunEvent
     from wieldy.core.json import JsonObject
     from wieldy.core.principals import Principal
     from wieldy.tools import Tool, Toolset
+    from wieldy.tools.toolset import ToolLike
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +130,15 @@ class ToolsetOffering:
 
     def _allowed(self, principal: Principal | None) -> list[Tool]:
         return [tool for tool in self._toolset.tools if permitted(tool, principal) is None]
+
+
+def offering_of(tools: ToolLike | Iterable[ToolLike], rules: CallRules | None, about: About) -> ToolsetOffering:
+    """The tools that are meant, for whoever calls.
+
+    Raises:
+        UsageError: Something is no tool.
+    """
+    return ToolsetOffering(tools_from(tools), CallRules() if rules is None else rules, about)
 
 
 def waiting_result(name: str, reason: str, *, then: str = "") -> ToolResult:

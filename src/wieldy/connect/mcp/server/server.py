@@ -246,6 +246,8 @@ def _check_library() -> None:
     try:
         found = version("mcp")
     except PackageNotFoundError:
-        raise UsageError(f"Serving tools over MCP needs the MCP library. Install it: {installing('mcp')}.") from None
+        raise UsageError(
+            f"Serving tools over MCP needs the MCP library. Install it: {installing('gateway')}."
+        ) from None
     if int(found.partition(".")[0]) < 2:
-        raise UsageError(f"Serving tools needs version 2 of the MCP library, found {found}: pip install 'mcp>=2.3,<3'.")
+        raise UsageError(f"Serving tools needs version 2 of the MCP library, found {found}: {installing('gateway')}.")
