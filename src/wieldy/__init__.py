@@ -87,6 +87,7 @@ from wieldy.core.events import (
     TurnStarted,
 )
 from wieldy.core.history import Repaired, repair
+from wieldy.core.influence import Influence
 from wieldy.core.limits import Limits, StopReason, Usage
 from wieldy.core.media import FilePart, ImagePart
 from wieldy.core.messages import Message, ReasoningPart, TextPart
@@ -167,6 +168,7 @@ __all__ = [
     "HistoryError",
     "ImagePart",
     "Incomplete",
+    "Influence",
     "InvalidToolCall",
     "Journal",
     "JournalConflictError",
