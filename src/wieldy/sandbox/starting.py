@@ -173,11 +173,15 @@ class SandboxProcesses:
             raise SandboxError(f"the sandbox's interpreter has ended: {error}") from error
 
     async def _receive(self) -> tuple[dict[str, Any], list[int]]:
-        await anyio.wait_readable(self._control)
-        try:
-            content, descriptors, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 4)
-        except OSError as error:
-            raise SandboxError(f"the sandbox's interpreter has ended: {error}") from error
+        while True:
+            try:
+                content, descriptors, _, _ = socket.recv_fds(self._control, _MESSAGE_BYTES, 4)
+            except BlockingIOError:
+                await anyio.wait_readable(self._control)
+            except OSError as error:
+                raise SandboxError(f"the sandbox's interpreter has ended: {error}") from error
+            else:
+                break
         if not content:
             raise SandboxError("the sandbox's interpreter has ended")
         return json.loads(content), descriptors

@@ -182,9 +182,10 @@ class Supervision:
         """The code's own end, if the worker kept to the rules; else it is dead, and why is said."""
         conversation = self._conversation
         if self._verdict is None and conversation.has_ended and not conversation.is_exhausted:
-            counts, threads = await self._counts_of_living(), self._worker.threads_and_peak()[0]
+            self._worker.drain()
+            threads, peak_bytes = self._worker.threads_and_peak()
             if threads == 1:
-                return self._outcome("error" if conversation.error else "done", counts)
+                return self._outcome("error" if conversation.error else "done", self._counts(self._cpu_s(), peak_bytes))
             self._verdict = "processes"
         if conversation.is_exhausted:
             self._verdict = self._verdict or "memory"
@@ -202,10 +203,6 @@ class Supervision:
         counts = self._counts(max(cpu_s - self._cpu_at_start_s, 0.0), peak_bytes)
         crash = -status if because == "crash" else None
         return self._outcome("killed", counts, because=because, crash_signal=crash)
-
-    async def _counts_of_living(self) -> Counts:
-        self._worker.drain()
-        return self._counts(self._cpu_s(), self._worker.threads_and_peak()[1])
 
     def _counts(self, cpu_s: float, peak_bytes: int) -> Counts:
         return Counts(

@@ -15,6 +15,8 @@ _PATH_CHARACTERS: Final = 1000
 
 def printed(content: bytes) -> str:
     """The text without escape sequences and control characters, of which line ends and tabs are kept."""
+    if not content:
+        return ""
     text = content.decode("utf-8", "replace").replace("\r\n", "\n")
     return _CONTROLS.sub("", without_sequences(text))
 

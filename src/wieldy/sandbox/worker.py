@@ -7,11 +7,11 @@ signal never reaches another process that got its number.
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import socket
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -84,6 +84,7 @@ class JailedWorker:
         if self._process is None:
             self._process = await self._processes.spawned(self._number)
             self._pid = _pid_of(self._process)
+        self.read()
         while (frame := self.reader.next()) is None:
             await self.readable()
             self.read()
@@ -151,14 +152,14 @@ class JailedWorker:
 
     def delayed_s(self) -> float:
         """Time in which the process could have run and others had its core; 0 where the kernel does not say."""
-        with suppress(OSError, IndexError):
-            return int(Path(f"/proc/{self._pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+        with suppress(IndexError):
+            return int(_known(self._pid, "schedstat").split()[1]) / 1e9
         return 0.0
 
     def threads_and_peak(self) -> tuple[int, int]:
         """Threads of the process, and the most bytes that it had in memory."""
-        fields = dict(_status_of(self._pid))
-        return int(fields.get("Threads", "0")), int(fields.get("VmHWM", "0 kB").split()[0]) * 1024
+        status = _known(self._pid, "status")
+        return _number(status, b"Threads"), _number(status, b"VmHWM") * 1024
 
     def stop(self) -> None:
         """The process does nothing until `go_on`."""
@@ -186,11 +187,8 @@ class JailedWorker:
 
     def _is_exiting(self) -> bool:
         # The kernel marks a process before it closes what was open, so a closed channel alone is no end.
-        try:
-            fields = Path(f"/proc/{self._pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
-        except OSError:
-            return True
-        return bool(int(fields.split()[6]) & _EXITING)
+        fields = _known(self._pid, "stat").rpartition(b")")[2].split()
+        return not fields or bool(int(fields[6]) & _EXITING)
 
     async def end(self) -> tuple[int, float, int]:
         """Kills the process: how it ended (as `subprocess` has it), its CPU seconds, the most bytes that it had."""
@@ -252,7 +250,7 @@ class JailedWorker:
 
 def mapped_by(process: int) -> int:
     """Bytes of address space of the process that the descriptor stands for."""
-    return int(dict(_status_of(_pid_of(process))).get("VmSize", "0 kB").split()[0]) * 1024
+    return _number(_known(_pid_of(process), "status"), b"VmSize") * 1024
 
 
 def _pid_of(process: int) -> int:
@@ -263,8 +261,21 @@ def _pid_of(process: int) -> int:
     raise SandboxError("the machine's /proc does not say which process a descriptor stands for")
 
 
-def _status_of(pid: int) -> Iterator[tuple[str, str]]:
-    with suppress(OSError):
-        for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines():
-            name, _, value = line.partition(":")
-            yield name, value.strip()
+def _known(pid: int, what: str) -> bytes:
+    """What the kernel tells of a process; nothing once it has ended."""
+    try:
+        descriptor = os.open(f"/proc/{pid}/{what}", os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, _PIECE_BYTES)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+def _number(status: bytes, name: bytes) -> int:
+    """The number that is told under the name, or 0."""
+    found = re.search(rb"^%s:\s+(\d+)" % name, status, re.MULTILINE)
+    return int(found[1]) if found else 0

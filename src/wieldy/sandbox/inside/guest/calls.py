@@ -50,10 +50,14 @@ class Calls:
     """The calls of a guest.
 
     The law: the host gets each call that was issued, and was not given up before it went out, once and in order.
+
+    Attributes:
+        channel: To the host.
     """
 
-    def __init__(self, channel: Channel, clock: Clock) -> None:
-        self._channel = channel
+    channel: Channel
+
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._issued: list[Issued] = []
         self._has_lost_answers = False
@@ -99,10 +103,10 @@ class Calls:
             return False
         mask = _mask(signal.SIG_BLOCK, _TIMERS)
         try:
-            self._channel.send_all("calls", [each.content for each in asked])
+            self.channel.send_all("calls", [each.content for each in asked])
             answered = 0
             while answered < len(asked):
-                for reply in self._channel.receive()["replies"]:
+                for reply in self.channel.receive()["replies"]:
                     self._deliver(asked[answered], reply)
                     answered += 1
         except BaseException:

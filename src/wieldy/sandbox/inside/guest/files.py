@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -45,14 +44,26 @@ def put(scratch: str, name: str, content: bytes, *, is_first: bool) -> None:
 def seen(scratch: str) -> Seen:
     """What regular files there are now; hidden ones, and those in hidden directories, are the business of libraries."""
     found: Seen = {}
-    for directory, directories, names in os.walk(scratch):
-        directories[:] = sorted(name for name in directories if not name.startswith("."))
-        for name in sorted(names):
-            path = f"{directory}/{name}"
-            state = os.lstat(path)
-            if stat.S_ISREG(state.st_mode) and not name.startswith("."):
-                found[path[len(scratch) + 1 :]] = state.st_ino, state.st_size, state.st_mtime_ns
+    waiting = [scratch]
+    while waiting:
+        directories: list[str] = []
+        for entry in _entries(waiting.pop()):
+            if entry.is_dir(follow_symlinks=False):
+                directories.append(entry.path)
+            elif entry.is_file(follow_symlinks=False):
+                state = entry.stat(follow_symlinks=False)
+                found[entry.path[len(scratch) + 1 :]] = state.st_ino, state.st_size, state.st_mtime_ns
+        waiting += reversed(directories)
     return found
+
+
+def _entries(directory: str) -> list[os.DirEntry[str]]:
+    """By their names; none of a directory that the code has closed."""
+    try:
+        with os.scandir(directory) as entries:
+            return sorted((each for each in entries if not each.name.startswith(".")), key=lambda each: each.name)
+    except OSError:
+        return []
 
 
 def send_changed(channel: Channel, scratch: str, before: Seen) -> None:

@@ -7,12 +7,12 @@ Frames from the host: `file` (before a run), `run`, and `replies` to the calls t
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import builtins
 import contextvars
 import inspect
 import io
+import socket
 import sys
 import warnings
 from types import ModuleType
@@ -20,7 +20,7 @@ from typing import Any, TextIO, cast
 
 from .calls import Calls, ToolError
 from .chance import seed_chance
-from .channel import Channel, TooLargeError
+from .channel import Channel, TooLargeError, encoded, in_frames
 from .clock import Clock
 from .code import RESULT, prepare
 from .failures import CODE, failure_of, warning_to_text
@@ -30,21 +30,25 @@ from .loop import Loop, install
 from .values import NotJsonError, described, plain
 
 _PRELUDE = "<prelude>"
+_WARMING = "async def f():\n    return call_sync('f')\nawait asyncio.gather(call('f'), call('f'))\nasyncio.run(f())"
+_RUNS_TO_WARM_UP = 20  # then Python has made what it makes of code that runs often
+_warm: list[Guest] = []
 
 
 def serve(channel: Channel, *, scratch: str | None) -> None:
     """Runs what the host sends, until it is gone.
 
     Args:
-        channel: To the host. `warm_up` was called in this process, or in the one that it was forked from.
+        channel: To the host.
         scratch: The directory for files, or None where there is none.
     """
+    guest = _warm[0] if _warm else Guest()
     sys.stdout, sys.stderr = _line_by_line(1), _line_by_line(2)
     known = cast("Any", sys)
     known.__stdout__, known.__stderr__ = sys.stdout, sys.stderr
     if scratch is None:
         go_without_links()
-    guest = Guest(channel, scratch=scratch)
+    guest.begin(channel, scratch=scratch)
     channel.send({"op": "ready"})
     while True:
         frame = channel.receive()
@@ -55,26 +59,39 @@ def serve(channel: Channel, *, scratch: str | None) -> None:
 
 
 def warm_up() -> None:
-    """What Python makes when it is first used is there, so that workers which are forked from this process share it."""
+    """There is a guest that has run, and workers which are forked from this process go on as that one.
+
+    So they share what Python makes when code is run first, and need not make it again.
+    """
     cast("Any", builtins).exit = cast("Any", builtins).quit = sys.exit  # which `site` would have brought
     warnings.formatwarning = warning_to_text
-    prepare("await wait(1)", _PRELUDE)
-    install(Calls(Channel(-1), Clock()), Clock())
-    asyncio.run(asyncio.sleep(0))
-    _done([1.5, "text", {"a": None}])
-    seed_chance(None)
+    host, guest_end = socket.socketpair()
+    guest = Guest()
+    guest.begin(Channel(guest_end.fileno()), scratch=None)
+    replies = [encoded({"value": [1.5, "text", {"a": None}]})] * 2
+    for _ in range(_RUNS_TO_WARM_UP):
+        host.sendall(b"".join([*in_frames("replies", replies), *in_frames("replies", replies[:1])]))
+        guest.run({"code": _WARMING, "prelude": "import asyncio", "seed": 1, "clock": 1.0})
+        guest.run({"code": "1 + 1"})
+        host.recv(len(replies) << 10)
+    host.close()
+    guest_end.close()
+    _warm[:] = [guest]
 
 
 class Guest:
     """Code's namespace, and the runs in it."""
 
-    def __init__(self, channel: Channel, *, scratch: str | None) -> None:
-        self._channel = channel
-        self._scratch = scratch
+    def __init__(self) -> None:
         self._clock = Clock()
-        self._calls = Calls(channel, self._clock)
+        self._calls = Calls(self._clock)
         install(self._calls, self._clock)
         self._loop = Loop()
+
+    def begin(self, channel: Channel, *, scratch: str | None) -> None:
+        """The host is at the other end of the channel, and nothing of earlier runs is left."""
+        self._channel = self._calls.channel = channel
+        self._scratch = scratch
         self._context = contextvars.copy_context()
         self._runs = 0
         self._put_error: OSError | None = None
