@@ -188,3 +188,19 @@ def test_a_run_with_skills_is_resumed_with_them(
     assert "does not hold" not in done.stderr
     assert "large_sum" in [each["function"]["name"] for each in server.requests[-1]["tools"]]
     assert (tmp_path / "asked").read_text() == "x"
+
+
+def test_what_a_model_did_by_code_is_saved_by_its_call(
+    wieldy: Wieldy, serve: Callable[..., Any], tools: Path, tmp_path: Path
+) -> None:
+    server = serve([[("python", {"code": "1 + 1"})], [("python", {"code": CODE})], "It is 17."])
+    journal = tmp_path / "runs.db"
+    run = ("run", "Go", "--model", server.model, "--tools", tools, "--actions", "code", "--journal", journal)
+    assert wieldy(*run).returncode == 0
+    unclear = told(saved(wieldy, journal), code=2)
+    assert "Expected a call that ran code" in unclear["message"]
+    call = unclear["message"].rpartition(", ")[2].rstrip(".")
+    save = ("skills", "save", "last", call, *SAVE, "--check", "result == 17", "--journal", journal, "--json")
+    skill = told(wieldy(*save))
+    assert skill["origin"].endswith(f" {call}")
+    assert [each["name"] for each in skill["example"]["calls"]] == ["orders"]
