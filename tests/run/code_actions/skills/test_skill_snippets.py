@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from typing import Any
 
 import pytest
@@ -124,6 +125,13 @@ def test_what_a_pattern_compares_with_stays() -> None:
     source = made("match 1:\n    case 1:\n        x = 2", {"n": 1})
     assert "match n:" in source
     assert "case 1:" in source
+
+
+@given(st.text(min_size=1, max_size=20) | st.text("\"\\\n 'a\t{}\r", min_size=1, max_size=12))
+def test_the_description_is_read_back_whatever_stands_in_it(words: str) -> None:
+    if words.strip():
+        source = function_from("1", name="it", description=words, parameters={}, value=1, tools=frozenset())
+        assert function_in(source).documentation == inspect.cleandoc(words.strip())
 
 
 def test_a_description_is_needed() -> None:
