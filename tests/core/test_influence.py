@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,3 +59,9 @@ def test_of_the_sources_only_those_that_count(influence: Influence, counting: fr
         assert set(kept.of(path)) == set(influence.of(path)) & counting
     assert set(kept.sources) == set(influence.sources) & counting
     assert all(kept.arguments.values())
+
+
+def test_a_record_that_names_no_argument_is_like_any_other() -> None:
+    one, other = Influence(), Influence(arguments={})
+    assert one == other == copy.deepcopy(one) == pickle.loads(pickle.dumps(one))
+    assert one.arguments is not Influence().arguments

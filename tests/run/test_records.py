@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wieldy.core.calls import InvalidToolCall, ToolCall, ToolResult
+from wieldy.core.influence import Influence
 from wieldy.core.limits import Usage
 from wieldy.core.messages import ImagePart, Message, ReasoningPart, TextPart
 from wieldy.core.ports import Draft
@@ -32,6 +33,12 @@ results = st.builds(
     structured_content=json_values,
     is_error=st.booleans(),
     layer=st.sampled_from([None, "model", "harness", "policy", "provider", "tool"]),
+    trust=st.sampled_from(["trusted", "untrusted"]),
+    tainted_by=st.lists(words, max_size=2).map(tuple),
+)
+sources = st.lists(words, max_size=2).map(tuple)
+influences = st.none() | st.builds(
+    Influence, arguments=st.dictionaries(words, sources, max_size=2), decided_by=sources, survived=sources
 )
 parts = st.one_of(
     st.builds(TextPart, text=words),
@@ -44,8 +51,9 @@ parts = st.one_of(
         arguments=st.dictionaries(words, json_values, max_size=2),
         provider_id=maybe,
         forced=st.lists(words, max_size=2).map(tuple),
+        influence=influences,
     ),
-    st.builds(InvalidToolCall, id=words, name=maybe, text=words, error=words, provider_id=maybe),
+    st.builds(InvalidToolCall, id=words, name=maybe, text=words, error=words, provider_id=maybe, influence=influences),
     results,
 )
 messages = st.builds(

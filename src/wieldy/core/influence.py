@@ -7,15 +7,12 @@ here: how it is known (`sandbox.tracked`, `run.actions.code`), and what follows 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from wieldy.core.record import Record
 
 Sources: TypeAlias = tuple[str, ...]
 """Names of untrusted sources, each once, in the order in which they were read or in that of the alphabet."""
-
-_NOWHERE: Final[Mapping[str, Sources]] = MappingProxyType({})
 
 
 class Influence(Record, frozen=True, kw_only=True):
@@ -28,7 +25,7 @@ class Influence(Record, frozen=True, kw_only=True):
         survived: Those that could have made the code that makes it fail, or go on for ever, before.
     """
 
-    arguments: Mapping[str, Sources] = _NOWHERE
+    arguments: Mapping[str, Sources] = {}
     decided_by: Sources = ()
     survived: Sources = ()
 
