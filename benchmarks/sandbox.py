@@ -1,13 +1,14 @@
 """What isolated Python costs, beside a plain interpreter that isolates nothing, and beside Monty where it is installed.
 
-    python benchmarks/sandbox.py [--python PATH] [--packages numpy pandas] [--repeats N] [--json]
+    python benchmarks/sandbox.py [--python PATH] [--packages numpy pandas] [--image NAME] [--repeats N] [--json]
 
 For each tier that works here: the first result of a worker that is forked when it is asked for (`fresh`) and of one
 that was forked before (`prewarmed`), a further run with the same variables (`same`), a call of the host from within the
 code and back (`call`), and the memory that a worker does not share with others. Of times the best and the median are
 shown: the best is what it costs, the median what a machine with other work makes of it. The plain interpreter is
-started anew for every run, with the same packages imported. Monty (`pydantic-monty`), a Python of its own for a part of
-the language, is measured in the interpreter that is given, if it is there; it keeps a pool of processes.
+started anew for every run, with the same packages imported. Monty (`pydantic-monty`), a Python of its own for a part
+of the language, is measured by itself too, without our process around it, in the interpreter that is given, if it is
+there; it keeps a pool of processes.
 """
 
 from __future__ import annotations
@@ -87,14 +88,15 @@ def private_mb(session: Session) -> float:
     return sum(int(size) for size in re.findall(r"^Private_\w+:\s+(\d+)", rollup, re.MULTILINE)) / 1024
 
 
-async def measured(tier: str, python: str | None, packages: list[str], repeats: int) -> dict[str, Any]:
+async def measured(tier: str, options: dict[str, Any], repeats: int) -> dict[str, Any]:
     """Times in seconds by what was measured, and the memory of a worker."""
     found: dict[str, Any] = {"fresh": [], "prewarmed": [], "same": []}
     began = time.perf_counter()
-    async with sandbox.open(tier, python=python, packages=packages) as session:  # type: ignore[arg-type]
+    async with sandbox.open(tier, **options) as session:  # type: ignore[arg-type]
         found["open"] = [time.perf_counter() - began]
         await session.run("1 + 1")
-        found["private_mb"] = private_mb(session)
+        if tier.startswith("jail"):
+            found["private_mb"] = private_mb(session)
         for _ in range(repeats):
             found["same"].append(await timed(partial(session.run, "1 + 1")))
         outcome = await session.run(ROUND_TRIPS, call=nothing)
@@ -103,16 +105,16 @@ async def measured(tier: str, python: str | None, packages: list[str], repeats: 
             await anyio.sleep(PAUSE_S)
             found["prewarmed"].append(await timed(partial(session.run, "1 + 1", fresh=True)))
         for _ in range(repeats):
-            discard_spare(session)
+            await discard_spare(session)
             found["fresh"].append(await timed(partial(session.run, "1 + 1", fresh=True)))
     return found
 
 
-def discard_spare(session: Session) -> None:
+async def discard_spare(session: Session) -> None:
     """The session has no worker in reserve, so that the next one is forked when it is asked for."""
     held: Any = vars(session)
     if held["_spare"] is not None:
-        held["_spare"].close()
+        await held["_spare"].close()
         held["_spare"] = None
 
 
@@ -156,18 +158,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", help="the interpreter that runs the code; by default this one")
     parser.add_argument("--packages", nargs="*", default=[], help="imported before code runs")
+    parser.add_argument("--image", help="of containers")
     parser.add_argument("--repeats", type=int, default=40)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    tiers: tuple[Tier, ...] = sandbox.probe(python=options.python)
+    tiers: tuple[Tier, ...] = sandbox.probe(python=options.python, image=options.image)
     found: dict[str, Any] = {"plain interpreter": plain(options.python, options.packages, options.repeats)}
     for tier in tiers:
         if tier.works:
-            measure = partial(measured, tier.name, options.python, options.packages, options.repeats)
-            found[tier.name] = anyio.run(measure)
+            given = {"python": options.python, "image": options.image}
+            given |= {} if tier.name == "monty" else {"packages": options.packages}
+            found[tier.name] = anyio.run(partial(measured, tier.name, given, options.repeats))
     beside = monty(options.python, options.repeats)
     if beside is not None:
-        found["monty"] = beside
+        found["Monty by itself"] = beside
     summaries = {subject: summary(taken) for subject, taken in found.items()}
     if options.json:
         print(json.dumps(summaries))
