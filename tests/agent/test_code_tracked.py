@@ -202,6 +202,26 @@ def test_a_person_is_told_who_had_a_part_in_the_call_and_again_in_another_proces
     assert note.arguments == {"text": WEB}
 
 
+def test_what_is_told_of_lost_names_is_a_strangers_where_it_shows_his_words() -> None:
+    world = World()
+    codes = ["p = await fetch('u')\nawait note(p.title)\nNone", "await send('bob', 'x')"]
+    paused = world.agent("tracked", codes, policy=ASKS).run_sync("Go")
+    [request] = paused.waiting
+
+    @tool(name="note", effect="idempotent")
+    def note(words: str) -> str:
+        """Keep a text: in another version of the program."""
+        return words
+
+    world.tools = [each for each in world.tools if each.name != "note"] + [note]
+    other = world.agent("tracked", codes, policy=ASKS)
+    other.approve(request.run_id, request.call_id, by="ann")
+    result = other.resume_sync(paused.run_id)
+    assert "The names of all earlier actions are lost" in told(result)[1]
+    assert '"words":"Hi"' in told(result)[1]
+    assert trusts(result)[1] == ("untrusted", WEB)
+
+
 # A process that dies.
 
 

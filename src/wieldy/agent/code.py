@@ -249,13 +249,15 @@ class _Python:
             return Rest(waiting=result.waiting)
         state = fold(journal.read(run_id))
         ended = ended_from_text(result.text)
+        # Asked first: where names are lost, what is told of it may show what was read for them.
+        tainted_by = self._places.tainted_by(state, level, ended)
         self._take(journal, state, is_current=model.is_live)
         return report(
             ended,
             state.calls,
             limits=self._owner.rules.limits or SandboxLimits(),
             stop_reason=state.stop_reason,
-            tainted_by=self._places.tainted_by(state, level, ended),
+            tainted_by=tainted_by,
             failures=failures_behind_handles(state.calls) if level == "handles" else (),
             remark=_remark(state.metadata.get(NOT_TRACKED)),
         )
