@@ -20,7 +20,7 @@ from wieldy.tools import tool
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("sandboxed")]
 
-LIMITS = SandboxLimits(wall_s=60, cpu_s=5)
+LIMITS = SandboxLimits(wall_s=60, cpu_s=2)
 
 
 @tool(effect="unsafe")

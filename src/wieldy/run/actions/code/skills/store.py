@@ -184,6 +184,8 @@ class SkillStore:
         return True
 
     def _make_last(self) -> None:
+        if os.name != "posix":  # folders cannot be opened there, and need not be
+            return
         descriptor = os.open(self.folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
