@@ -65,6 +65,7 @@ class ServerConfig:
         effects: What calls do, by its own names of the tools; stands above whatever it says.
         tools: Which of its tools are offered, by its own names; None for all.
         at_once: How many requests may be under way.
+        refuses_changes: Whether a tool that the server describes differently by now is not called.
         secrets: What must never be shown, by name.
     """
 
@@ -75,6 +76,7 @@ class ServerConfig:
     effects: Mapping[str, ServerEffect] = field(default_factory=dict[str, ServerEffect])
     tools: tuple[str, ...] | None = None
     at_once: int = 16
+    refuses_changes: bool = False
     secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @property

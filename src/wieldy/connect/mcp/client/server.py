@@ -105,6 +105,8 @@ class McpServer:
         declined = len(self._declined)
         try:
             await self._up_to_date()
+            if self.config.refuses_changes and (changed := self._remarks(tool)):
+                raise ToolError(f"`{context.tool_name}` was not run. {changed[0]}")
             result = await self._call(tool, arguments, context)
         except (ConnectionFailedError, UsageError) as error:
             raise trouble_of(

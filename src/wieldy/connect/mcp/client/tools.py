@@ -63,7 +63,8 @@ class McpTool:
         provenance: Who says so.
         trust: Whether strangers may have shaped what it returns.
         output: Its output schema, compiled, if it has one that can be used.
-        digest: SHA-256 over the description as the server sent it; the same as long as that is.
+        entry: What the server sent, hidden characters and all.
+        digest: SHA-256 over that; the same as long as it is.
     """
 
     server: str | None
@@ -73,6 +74,7 @@ class McpTool:
     provenance: Provenance
     trust: Trust
     output: CompiledSchema | None
+    entry: JsonObject
     digest: str
 
     @property
@@ -184,6 +186,7 @@ class _Reading:
             # A trusted server that reaches out to an open world brings back what strangers wrote there.
             trust="trusted" if self._config.is_trusted and hints.open_world is not True else "untrusted",
             output=output,
+            entry=self._entry,
             digest=sha256(canonical_json(self._entry)),
         )
 
