@@ -38,6 +38,7 @@ class Watched:
         self.world = World()
         self.world.tools.append(keep)
         self.proposals: list[Proposal] = []
+        self.code = program[0]
         self.agent = self.world.agent("handles", program, policy=self._decide)
 
     def _decide(self, proposal: Proposal) -> Decision:
@@ -127,6 +128,27 @@ def test_a_handle_that_code_made_up_is_an_argument_that_does_not_fit(forged: str
     )
     [content] = told(Watched(code).run())
     assert 'value: ["arguments","The arguments of `keep` do not fit: there is no such handle' in content
+
+
+def test_the_arguments_as_a_whole_are_no_handle() -> None:
+    code = (
+        "await fetch('u')\ntry:\n    await call('keep', {'$wieldy_handle': ['h1']})\n"
+        "except ToolError as e:\n    found = e.kind\nfound"
+    )
+    assert told(Watched(code).run()) == ['value: "arguments"']
+
+
+def test_few_letters_do_not_become_many_bytes() -> None:
+    @tool(effect="read", trust="untrusted")
+    def much() -> str:
+        """A lot."""
+        return "x" * 1_000_000
+
+    watched = Watched("p = await much()\nq = await keep([p] * 1000)\nr = await keep([p] * 10)\nNone")
+    watched.world.tools.append(much)
+    watched.agent = watched.world.agent("handles", [watched.code])
+    [content] = told(watched.run())
+    assert content.count("come to more than 16000000 bytes") == 1
 
 
 def test_a_handle_that_is_written_by_hand_is_as_good_as_the_one_that_was_given() -> None:

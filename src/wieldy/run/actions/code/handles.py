@@ -10,6 +10,7 @@ Law: without `reveal`, nothing that the sandbox is told depends on a value behin
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from wieldy.run.actions.code.interpreter import Interpreter
 
 REVEAL: Final = "reveal"
+MAX_BATCH_BYTES: Final = 16_000_000
+"""Of all values that are put into the calls that code makes at once, as JSON."""
+
 _MARK: Final = "$wieldy_handle"
 
 PRELUDE: Final = f'''
@@ -145,10 +149,11 @@ class HandleInterpreter:
         return Reply(value={"handle": name})
 
     def _taken(self, outcome: Outcome) -> Outcome:
+        room = _Room()
         if outcome.waiting:
-            self._asked = tuple(map(self._with_values, outcome.waiting))
+            self._asked = tuple(self._with_values(call, room) for call in outcome.waiting)
             return replace(outcome, waiting=tuple(asked.call for asked in self._asked))
-        filling = _Filling(self._held)
+        filling = _Filling(self._held, room)
         value = filling.filled(outcome.value, ())
         if filling.error is not None:
             value = None
@@ -157,9 +162,9 @@ class HandleInterpreter:
         said: dict[str, Any] = asdict(outcome) | {"value": value, "value_repr": shown}
         return LabelledOutcome(**said, tainted_by=tainted_by)
 
-    def _with_values(self, call: GuestCall) -> _Asked:
-        filling = _Filling(self._held)
-        arguments = cast("JsonObject", filling.filled(call.arguments, ()))
+    def _with_values(self, call: GuestCall, room: _Room) -> _Asked:
+        filling = _Filling(self._held, room)
+        arguments: JsonObject = {name: filling.filled(value, (name,)) for name, value in call.arguments.items()}
         influence = Influence(arguments=filling.found).with_all(self._revealed)
         error = None if filling.error is None else f"The arguments of `{call.name}` do not fit: {filling.error}."
         return _Asked(
@@ -167,6 +172,21 @@ class HandleInterpreter:
             tainted_by=joined(*filling.found.values()),
             failure=filling.failure,
         )
+
+
+class _Room:
+    """How much may be put in for all calls of a batch: a few letters of code may name a large value many times."""
+
+    def __init__(self) -> None:
+        self._left = MAX_BATCH_BYTES
+        self._sizes: dict[str, int] = {}
+
+    def takes(self, value: JsonValue, name: str) -> bool:
+        """Whether there is room for the value, which is then used; the same name means the same value."""
+        if name not in self._sizes:
+            self._sizes[name] = len(json.dumps(value))
+        self._left -= self._sizes[name]
+        return self._left >= 0
 
 
 @dataclass(slots=True)
@@ -180,6 +200,7 @@ class _Filling:
     """
 
     held: Mapping[str, _Held]
+    room: _Room
     found: dict[str, Sources] = field(default_factory=dict[str, Sources])
     error: str | None = None
     failure: Failure | None = None
@@ -211,6 +232,9 @@ class _Filling:
                 self.error = f"what is behind a handle has no part {step!r}"
                 return None
             value = cast("Any", value)[step]
+        if not self.room.takes(value, json.dumps(name)):
+            self.error = f"the values behind handles come to more than {MAX_BATCH_BYTES} bytes in calls made at once"
+            return None
         return value
 
 
