@@ -120,7 +120,7 @@ def acting_with(request: RunRequest, *, code: CodeRules | None, skills: Skills |
     if skills is not None:
         from wieldy.agent.skill_tools import offering  # noqa: PLC0415 - as above
 
-        request, saving = offering(request, skills)
+        request, saving = offering(request, skills, code)
     if code is not None:
         request = code.acting(request)
     # Beside the code, not within it: a model saves what its code has done.

@@ -39,6 +39,7 @@ from wieldy.tools import Tool, Toolset, tool
 from wieldy.tools.present import Presented
 
 if TYPE_CHECKING:
+    from wieldy.agent.code_rules import CodeRules
     from wieldy.core.events import RunEvent
     from wieldy.core.ports import Journal
     from wieldy.run.request import RunRequest
@@ -51,12 +52,14 @@ class SkillToolset(Toolset):
     Args:
         request: Of the run, with its tools.
         skills: Looked at when this is opened; a warning tells of those that are not offered.
+        code: Where the code of the agent runs, if it acts by code.
     """
 
-    def __init__(self, request: RunRequest, skills: Skills) -> None:
+    def __init__(self, request: RunRequest, skills: Skills, code: CodeRules | None) -> None:
         self._request = request
         self._inner = request.toolset
         self._skills = skills
+        self._rules = skills.rules(code)
         self._offered: tuple[Tool, ...] = ()
         self._shop: Workshop | None = None
         super().__init__([request.toolset])
@@ -81,7 +84,7 @@ class SkillToolset(Toolset):
             if not chosen and not self._skills.may_save:
                 yield
                 return
-            async with workshop(self._skills.code) as shop:
+            async with workshop(self._rules) as shop:
                 self._shop = shop
                 self._offered = tuple(self._tool(skill) for skill in chosen)
                 try:
@@ -177,9 +180,9 @@ class SkillToolset(Toolset):
         return await self._skills.add(_as_made(drafted, origin=origin, tainted_by=ctx.tainted_by), shop)
 
 
-def offering(request: RunRequest, skills: Skills) -> tuple[RunRequest, Tool | None]:
+def offering(request: RunRequest, skills: Skills, code: CodeRules | None) -> tuple[RunRequest, Tool | None]:
     """The request of a run that is offered skills, made of that of one that is not; and the tool that saves others."""
-    toolset = SkillToolset(request, skills)
+    toolset = SkillToolset(request, skills, code)
     return replace(request, toolset=toolset), toolset.saving() if skills.may_save else None
 
 

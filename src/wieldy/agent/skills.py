@@ -59,7 +59,8 @@ class Skills:
 
     Args:
         folder: Where they are; it is made when the first one is saved.
-        code: Where their code runs, and how far it may go.
+        code: Where their code runs, and how far it may go; None for where the code of the agent runs that is offered
+            them, and else for the strongest way that works.
         may_save: Whether models that are offered these skills may save others, by a tool `save_skill`.
 
     Raises:
@@ -68,11 +69,15 @@ class Skills:
 
     def __init__(self, folder: Path | str, *, code: CodeRules | None = None, may_save: bool = False) -> None:
         self.store = SkillStore(folder)
-        self.code = CodeRules() if code is None else code
+        self.code = code
         self.may_save = may_save
 
     def __repr__(self) -> str:
         return f"Skills({str(self.store.folder)!r})"
+
+    def rules(self, code: CodeRules | None = None) -> CodeRules:
+        """Where their code runs, beside an agent whose code runs there."""
+        return self.code or code or CodeRules()
 
     def kept(self) -> Kept:
         """Every version that is there, and the files that cannot be read."""
@@ -130,7 +135,7 @@ class Skills:
         async with tools_from(tools) as toolset:
             records = [tool_record(definition) for definition in toolset.definitions]
         draft = draft_of(source, records, example=example, check=check)
-        async with workshop(self.code) as shop:
+        async with workshop(self.rules()) as shop:
             if value is _UNKNOWN:
                 completed = await shop.with_example(draft, example.calls)
                 # The calls stay as they were given, so that one which is not made is told of.
@@ -189,7 +194,7 @@ class Skills:
             started=action.started,
         )
         draft = draft_of(source, action.tools, example=example, check=check)
-        async with workshop(self.code) as shop:
+        async with workshop(self.rules()) as shop:
             return await self.add(replace(draft, origin=action.origin, tainted_by=tainted_by), shop)
 
     async def add(self, draft: Skill, shop: Workshop) -> Skill:
@@ -208,7 +213,7 @@ class Skills:
             UsageError: The sandbox does not work here.
         """
         found: dict[str, str | None] = {}
-        async with workshop(self.code) as shop:
+        async with workshop(self.rules()) as shop:
             for skill in skills:
                 try:
                     await shop.check(skill)

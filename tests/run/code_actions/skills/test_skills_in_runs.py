@@ -455,6 +455,22 @@ def test_what_are_no_skills_is_refused(tmp_path: Path) -> None:
             Agent(ScriptedModel([]), skills=wrong)  # pyright: ignore[reportArgumentType]
 
 
+async def test_skills_run_where_they_are_told_to_or_where_the_agent_s_code_runs(tmp_path: Path) -> None:
+    source = 'import sys\ndef loaded() -> bool:\n    """Whether it is there."""\n    return "colorsys" in sys.modules\n'
+    here = Skills(tmp_path)
+    await here.save(source, arguments={}, check="result in (True, False)")
+    rules = CodeRules(packages=("colorsys",))
+    for skills, code, expected in (
+        (here, CodeRules(), "false"),
+        (here, rules, "true"),
+        (Skills(tmp_path, code=rules), CodeRules(), "true"),
+        (Skills(tmp_path, code=CodeRules()), rules, "false"),
+    ):
+        agent = Agent(codes("await loaded()"), actions="code", code=code, skills=skills)
+        assert told(await agent.run("Go")) == [f"value: {expected}"]
+    assert told(await Agent(calls(("loaded", {})), skills=here).run("Go")) == ["false"]
+
+
 def test_without_a_skill_no_sandbox_is_opened(tmp_path: Path) -> None:
     nowhere = Skills(tmp_path, code=CodeRules(python="/no/such/python"))
     with warnings.catch_warnings():
