@@ -8,6 +8,7 @@
                                             models on this machine (long)
     python scripts/evidence.py sandbox      attempts to get out of each tier of the sandbox that works here; programs
                                             that launder strangers' data, at each level of knowing whose data is whose
+    python scripts/evidence.py mcp          the MCP client: servers that others wrote, large results, killed servers
     python scripts/evidence.py transformers constraints within `generate`, and `hf:` models: their tests with the
                                             library and torch, which come to more than a gigabyte
     python scripts/evidence.py fresh        `make run` and `make test` in a new clone with an empty home (long)
@@ -30,8 +31,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main(arguments: list[str]) -> None:
-    if set(arguments) - {"formats", "runtime", "constraint", "sandbox", "transformers", "fresh"}:
-        sys.exit("usage: python scripts/evidence.py [formats] [runtime] [constraint] [sandbox] [transformers] [fresh]")
+    if set(arguments) - {"formats", "runtime", "constraint", "sandbox", "mcp", "transformers", "fresh"}:
+        sys.exit(
+            "usage: python scripts/evidence.py [formats] [runtime] [constraint] [sandbox] [mcp] [transformers] [fresh]"
+        )
     with tempfile.TemporaryDirectory(prefix="wieldy-evidence-") as folder:
         if not arguments:
             import_cost()
@@ -46,6 +49,8 @@ def main(arguments: list[str]) -> None:
             constraint()
         if "sandbox" in arguments:
             sandbox()
+        if "mcp" in arguments:
+            subprocess.run([sys.executable, str(ROOT / "scripts" / "evidence_mcp.py"), folder], check=False)
         if "transformers" in arguments:
             transformers(Path(folder))
         if "fresh" in arguments:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import anyio
 import mcp_types as types
@@ -217,28 +217,40 @@ def _is_taken(tool: object) -> bool:
 async def _negotiate(session: ClientSession) -> None:
     """The newest revision that both sides speak is agreed upon.
 
-    A server that does not know the question which revisions it speaks is one that wants a handshake.
+    A server that does not know the question which revisions it speaks is one that wants a handshake; one that was only
+    slow to answer, and wants none, is asked again.
     """
+    probed = await _probe(session)
+    if probed == "agreed":
+        return
+    try:
+        await session.initialize()
+    except MCPError as error:
+        if probed == "slow" and await _probe(session) == "agreed":
+            return
+        raise _failure(error) from error
+
+
+async def _probe(session: ClientSession) -> Literal["agreed", "old", "slow"]:
     revision = LATEST_MODERN_VERSION
     for _ in range(2):
         try:
             answer = types.DiscoverResult.model_validate(await session.send_discover(revision))
         except MCPError as error:
+            if error.code == types.REQUEST_TIMEOUT:
+                return "slow"
             common = _common_revisions(error)
             if not common:
-                break
+                return "old"
             revision = common[-1]
             continue
         except ValidationError:
-            break
+            return "old"
         if not set(answer.supported_versions) & set(MODERN_PROTOCOL_VERSIONS):
-            break
+            return "old"
         session.adopt(answer)
-        return
-    try:
-        await session.initialize()
-    except MCPError as error:
-        raise _failure(error) from error
+        return "agreed"
+    return "old"
 
 
 def _common_revisions(error: MCPError) -> list[str]:
