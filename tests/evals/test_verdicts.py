@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wieldy.evals.verdicts import KINDS, LAYERS, PASS, Verdict, failed, invalid_task, tally, unscored, verdict_from_json
+from wieldy.evals.verdicts import KINDS, LAYERS, PASS, Verdict, failed, invalid_task, tally, unscored
 
 VERDICTS = st.builds(
     Verdict,
@@ -15,11 +14,6 @@ VERDICTS = st.builds(
     reason=st.text(max_size=20),
     evidence=st.lists(st.integers(0, 99), max_size=3).map(tuple),
 )
-
-
-@given(VERDICTS)
-def test_a_verdict_is_read_back_as_it_was(verdict: Verdict) -> None:
-    assert verdict_from_json(verdict.to_json()) == verdict
 
 
 @given(st.lists(VERDICTS, max_size=40))
@@ -42,10 +36,3 @@ def test_what_says_nothing_about_the_model_is_told_by_layer() -> None:
     assert str(counts) == "1/2 = 50.0% [9.5%, 90.5%]; 3 unscored (provider 2, tool 1); 1 invalid task; 6 in all"
     assert tally([unscored("provider", "down")]).rate is None
     assert str(tally([])) == "0 scored; 0 in all"
-
-
-def test_what_is_no_verdict_is_refused() -> None:
-    with pytest.raises(ValueError, match="Expected a verdict"):
-        verdict_from_json({"kind": "perhaps"})
-    with pytest.raises(ValueError, match="known layer"):
-        verdict_from_json({"kind": "fail", "layer": "weather"})

@@ -48,17 +48,6 @@ class Verdict(Record, frozen=True, kw_only=True):
         """The reason's code alone."""
         return self.reason.partition(":")[0]
 
-    def to_json(self) -> JsonObject:
-        """The verdict as a row of results has it; what is empty is left out."""
-        data: JsonObject = {"kind": self.kind}
-        if self.layer is not None:
-            data["layer"] = self.layer
-        if self.reason:
-            data["reason"] = self.reason
-        if self.evidence:
-            data["evidence"] = list(self.evidence)
-        return data
-
 
 PASS: Final = Verdict(kind="pass")
 
@@ -81,24 +70,6 @@ def unscored(layer: Layer, reason: str, *, evidence: tuple[int, ...] = ()) -> Ve
 def invalid_task(reason: str) -> Verdict:
     """No answer could have been right."""
     return Verdict(kind="invalid-task", reason=reason)
-
-
-def verdict_from_json(data: JsonObject) -> Verdict:
-    """What `to_json` gave.
-
-    Raises:
-        ValueError: It is something else.
-    """
-    kind, layer, reason, evidence = (data.get(name) for name in ("kind", "layer", "reason", "evidence"))
-    if kind not in KINDS or layer not in (None, *LAYERS) or not isinstance(reason, str | None):
-        raise ValueError(f"Expected a verdict of kind {', '.join(KINDS)} with a known layer, found {data!r:.200}.")
-    numbers = evidence if isinstance(evidence, list) else []
-    return Verdict(
-        kind=kind,
-        layer=layer,
-        reason=reason or "",
-        evidence=tuple(number for number in numbers if isinstance(number, int)),
-    )
 
 
 class Tally(Record, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ import typer
 from wieldy.apps.cli import (
     approve,
     doctor,
+    evaluate,
     execute,
     formats,
     lint,
@@ -73,9 +74,11 @@ for command in (
     lint.lint,
     tools.tools,
     doctor.doctor,
+    evaluate.report,
 ):
     app.command(cls=JsonCommand)(command)
 app.command("exec", cls=JsonCommand)(execute.execute)
+app.command("eval", cls=JsonCommand)(evaluate.evaluate)
 app.add_typer(formats.app, name="formats")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(skills.app, name="skills")

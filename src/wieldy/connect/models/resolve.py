@@ -49,6 +49,8 @@ def resolve(model: str | Model) -> Model:
             return _anthropic(rest.strip())
         case "http" | "https" if rest.startswith("//"):
             return _server(text)
+        case "script":
+            raise UsageError(f"{text!r} answers from what a task wants: only `wieldy eval --model {text}` has tasks.")
         case _:
             raise UsageError(_unknown_text(text))
 

@@ -17,6 +17,7 @@ from wieldy.run.policy import Ask
 from wieldy.tools.from_schema import tool_from_schema
 
 if TYPE_CHECKING:
+    from wieldy.agent.parts import Strategy
     from wieldy.core.context import Context
     from wieldy.core.json import JsonObject
     from wieldy.core.ports import Journal, Model
@@ -26,7 +27,14 @@ if TYPE_CHECKING:
 MOST_OUTPUT_TOKENS: Final = 1024
 
 
-async def run_task(task: BfclTask, model: Model, *, journal: Journal, metadata: JsonObject | None = None) -> str:
+async def run_task(
+    task: BfclTask,
+    model: Model,
+    *,
+    journal: Journal,
+    strategy: Strategy | None = None,
+    metadata: JsonObject | None = None,
+) -> str:
     """The id of the run, which the journal has; how it ended is in there, whatever that was."""
     offer = offer_of(task)
     tools = [
@@ -39,6 +47,7 @@ async def run_task(task: BfclTask, model: Model, *, journal: Journal, metadata: 
         journal=journal,
         limits=Limits(turns=1, output_tokens=MOST_OUTPUT_TOKENS),
         policy=_only_look,
+        strategy=strategy,
         metadata=metadata,
     )
     return await recorded(agent, [{"role": role, "content": text} for role, text in task.messages])

@@ -5,18 +5,16 @@ Deliberately not here: comparing different sets of tasks.
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from fractions import Fraction
 from typing import Final, NamedTuple
 
 from wieldy.evals.statistics.distributions import fair_probability, fair_tail
 from wieldy.evals.statistics.means import Estimate, clustered_mean, mean_interval
 
 _MOST_SUMS: Final = 200_000
-_CLOSE: Final = 1e-12
+_PARTS: Final = 2**40
 
 
 class McNemar(NamedTuple):
@@ -87,30 +85,32 @@ def permutation_p_value(
     Source: R. A. Fisher (1935); with random swaps: B. Phipson and G. K. Smyth (2010).
     """
     differences = [other - one for one, other in zip(first, second, strict=True)]
-    seen = abs(math.fsum(differences))
-    exact = _exact([difference for difference in differences if difference], seen)
+    largest = max(map(abs, differences), default=0.0)
+    if largest == 0.0:
+        return 1.0
+    # In whole parts of the largest: sums of floats that are equal on paper are equal then, but for a part each.
+    parts = [round(difference / largest * _PARTS) for difference in differences]
+    threshold = abs(sum(parts)) - len(parts)
+    exact = _exact([part for part in parts if part], threshold)
     if exact is not None:
         return exact
     chance = random.Random(seed)
-    threshold = seen * (1.0 - _CLOSE)
     extreme = sum(
-        abs(math.fsum(each if chance.random() < 0.5 else -each for each in differences)) >= threshold
-        for _ in range(resamples)
+        abs(sum(part if chance.random() < 0.5 else -part for part in parts)) >= threshold for _ in range(resamples)
     )
     return (extreme + 1) / (resamples + 1)
 
 
-def _exact(differences: Sequence[float], seen: float) -> float | None:
+def _exact(parts: Sequence[int], threshold: int) -> float | None:
     """The p-value over all swaps; None where there are too many different sums to be counted."""
-    sums: Counter[Fraction] = Counter({Fraction(0): 1})
-    for difference in map(Fraction, differences):
-        following: Counter[Fraction] = Counter()
+    sums = Counter({0: 1})
+    for part in parts:
+        following = Counter[int]()
         for total, count in sums.items():
-            following[total + difference] += count
-            following[total - difference] += count
+            following[total + part] += count
+            following[total - part] += count
         if len(following) > _MOST_SUMS:
             return None
         sums = following
-    threshold = Fraction(seen) * Fraction(1.0 - _CLOSE)  # sums of floats that are equal on paper differ a little
     extreme = sum(count for total, count in sums.items() if abs(total) >= threshold)
-    return extreme / (1 << len(differences))
+    return extreme / (1 << len(parts))

@@ -34,6 +34,7 @@ def clustered_wilson(
     """The Wilson interval of a rate whose trials come in clusters that may be alike, such as repeats of one task.
 
     The number of trials is replaced by the number of independent ones that would be worth as much, and never raised.
+    Where every trial is a cluster of its own it is the plain interval.
 
     Raises:
         ValueError: There are not as many clusters named as outcomes, or fewer than two different ones.
@@ -44,6 +45,8 @@ def clustered_wilson(
     trials, successes = len(outcomes), sum(outcomes)
     _check(successes, trials, confidence)
     variance, count = cluster_variance([float(outcome) for outcome in outcomes], clusters)
+    if count == trials:
+        return wilson(successes, trials, confidence=confidence)
     rate = successes / trials
     quantile = (1.0 + confidence) / 2.0
     t, z = student_t_quantile(quantile, count - 1), normal_quantile(quantile)

@@ -1,0 +1,196 @@
+"""Studies: every trial once, resumable after a kill, and what was not the model's doing told apart."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+from bfcl_examples import FIND, task, write_data
+
+from wieldy import Message, Usage, UsageError
+from wieldy.core.errors import RateLimitError, RunBusyError
+from wieldy.core.ports import Model, ModelEvent, ModelReply, ModelRequest
+from wieldy.evals import running
+from wieldy.evals.bfcl.categories import categories_named
+from wieldy.evals.bfcl.suite import bfcl_suite
+from wieldy.evals.cases import Suite
+from wieldy.evals.results import JOURNAL, RESULTS, Trial, read_study, read_trials
+from wieldy.evals.running import ORACLE, Progress, Study, run_study
+from wieldy.evals.verdicts import tally
+from wieldy.run.journal import SqliteJournal
+
+TASKS = [
+    task(),
+    task("parallel", answers=(*task().answers, *task().answers)),
+    task("irrelevance"),
+    task("live_relevance"),
+    task(functions=(FIND,), answers=({"find": {"query": ["a"], "extra": [1]}},), id="simple_python_9"),
+]
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Suite:
+    return bfcl_suite(write_data(tmp_path / "data", TASKS), categories_named([]))
+
+
+def study(suite: Suite, tmp_path: Path) -> Study:
+    return Study(suite=suite, models=(ORACLE,), folder=tmp_path / "out", trials=2, jobs=3)
+
+
+def nothing(progress: Progress) -> None:
+    del progress
+
+
+@pytest.mark.anyio
+async def test_an_oracle_passes_everything_that_can_be_passed(suite: Suite, tmp_path: Path) -> None:
+    seen = list[Progress]()
+    trials = await run_study(study(suite, tmp_path), seen.append)
+    counts = tally(trial.verdict for trial in trials)
+    assert (counts.passed, counts.invalid, counts.total) == (8, 2, 10)
+    assert [progress.done for progress in seen] == list(range(11))
+    assert {progress.total for progress in seen} == {10}
+    assert sorted(trial.key for trial in read_trials(tmp_path / "out")) == sorted(trial.key for trial in trials)
+    journal = SqliteJournal(tmp_path / "out" / JOURNAL, read_only=True)
+    for trial in trials:
+        metadata = journal.read(trial.run_id)[0].data["metadata"]
+        assert metadata == {"eval": "bfcl", "task": trial.task, "configuration": ORACLE, "trial": trial.trial}
+
+
+@pytest.mark.anyio
+async def test_what_is_there_is_not_run_again_and_what_is_new_is(suite: Suite, tmp_path: Path) -> None:
+    first = await run_study(replace(study(suite, tmp_path), trials=1), nothing)
+    seen = list[Progress]()
+    both = await run_study(study(suite, tmp_path), seen.append)
+    assert (seen[0].done, seen[-1].ran) == (5, 5)
+    assert [trial for trial in both if trial.trial == 0] == first
+    changed = bfcl_suite(
+        write_data(tmp_path / "more", [task(functions=(*task().functions, FIND))]), categories_named([])
+    )
+    again = await run_study(replace(study(changed, tmp_path), trials=1), seen.append)
+    assert seen[-1].ran == 1
+    assert again[0].digest != first[0].digest
+
+
+PROGRAM = """
+import os, sys
+from pathlib import Path
+import anyio
+from wieldy.evals.bfcl.categories import categories_named
+from wieldy.evals.bfcl.suite import bfcl_suite
+from wieldy.evals.running import Study, run_study
+
+def until(progress):
+    if progress.ran == int(sys.argv[3]):
+        os.kill(os.getpid(), 9)
+
+suite = bfcl_suite(Path(sys.argv[1]), categories_named([]))
+anyio.run(run_study, Study(suite=suite, models=("script:oracle",), folder=Path(sys.argv[2]), trials=2), until)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL on this system")
+@pytest.mark.parametrize("after", [1, 4, 9])
+def test_a_killed_study_goes_on_where_it_was(suite: Suite, tmp_path: Path, after: int) -> None:
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "data"), str(tmp_path / "out"), str(after)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    before = list(read_trials(tmp_path / "out"))
+    assert len(before) == after
+    seen = list[Progress]()
+    trials = anyio.run(run_study, study(suite, tmp_path), seen.append)
+    assert seen[-1].ran == 10 - after
+    assert list(read_trials(tmp_path / "out"))[:after] == before
+    assert len({trial.key for trial in trials}) == 10
+
+
+class Failing:
+    """A model behind a provider that refuses more requests until somebody says otherwise."""
+
+    name = "failing"
+    works = False
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        if not self.works:
+            raise RateLimitError("slow down")
+        del request
+        yield ModelReply(message=Message.assistant("I cannot do that."), usage=Usage())
+
+
+@pytest.mark.anyio
+async def test_trials_that_could_not_be_scored_stay_and_are_run_again_if_wanted(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Failing()
+
+    def resolve(name: str | Model) -> Model:
+        del name
+        return model
+
+    monkeypatch.setattr(running, "resolved", resolve)
+    own = Study(suite=suite, models=("failing",), folder=tmp_path / "out")
+
+    async def kinds(**changes: bool) -> list[str]:
+        trials = await run_study(replace(own, **changes), nothing)
+        return [trial.verdict.kind for trial in trials]
+
+    assert await kinds() == ["unscored", "invalid-task", "unscored", "unscored", "unscored"]
+    model.works = True
+    assert await kinds() == ["unscored", "invalid-task", "unscored", "unscored", "unscored"]
+    assert await kinds(reruns_unscored=True) == ["abstain", "invalid-task", "abstain", "pass", "abstain"]
+
+
+@pytest.mark.anyio
+async def test_a_folder_holds_one_suite_and_one_deployment(suite: Suite, tmp_path: Path) -> None:
+    await run_study(study(suite, tmp_path), nothing)
+    with pytest.raises(UsageError, match="found those of 'bfcl'"):
+        await run_study(study(replace(suite, name="other"), tmp_path), nothing)
+    path = tmp_path / "out" / "study.json"
+    known = json.loads(path.read_text())
+    known["deployments"][ORACLE]["harness"] = "0.0.1"
+    path.write_text(json.dumps(known))
+    with pytest.raises(UsageError, match="another folder"):
+        await run_study(study(suite, tmp_path), nothing)
+    assert read_study(tmp_path / "out") == known
+
+
+@pytest.mark.anyio
+async def test_two_processes_do_not_write_to_one_folder(suite: Suite, tmp_path: Path) -> None:
+    own = study(suite, tmp_path)
+
+    async def second() -> None:
+        with pytest.raises(RunBusyError):
+            await run_study(own, nothing)
+
+    tried = list[Trial]()
+
+    def try_once(progress: Progress) -> None:
+        if progress.latest is not None and not tried:
+            tried.append(progress.latest)
+            group.start_soon(second)
+
+    async with anyio.create_task_group() as group:
+        await run_study(own, try_once)
+
+
+@pytest.mark.anyio
+async def test_what_cannot_be_studied_is_refused(suite: Suite, tmp_path: Path) -> None:
+    own = study(suite, tmp_path)
+    for changed, words in (
+        (replace(own, models=("script:robust",)), "Of the scripted models only"),
+        (replace(own, models=("nonsense",)), "Expected a model"),
+        (replace(own, trials=0), "at least one trial"),
+        (replace(own, suite=replace(suite, cases=())), "at least one task"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            await run_study(changed, nothing)
+    assert not (tmp_path / "out" / RESULTS).exists()
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(UsageError, match="cannot be written here"):
+        await run_study(replace(own, folder=blocked / "in"), nothing)

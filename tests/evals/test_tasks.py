@@ -1,0 +1,233 @@
+"""Tasks of one's own: the templates, what files may hold, and verdicts of runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+import pytest
+
+from wieldy import ToolError, UsageError, tool
+from wieldy.core.errors import ProviderError
+from wieldy.core.ports import Entry, Model
+from wieldy.evals.cases import Attempt
+from wieldy.evals.datasets import suite_from
+from wieldy.evals.running import ORACLE, Study, run_study
+from wieldy.evals.tasks import ExpectedCall, Outcome, Task, verdict_of
+from wieldy.evals.template import PYTHON_TEMPLATE, template_lines
+from wieldy.evals.verdicts import Verdict, invalid_task
+from wieldy.run.journal import MemoryJournal
+from wieldy.run.policy import Deny, Policy, allow_all
+from wieldy.testing import ScriptedModel, call, text
+
+
+@tool(effect="read")
+def add(a: int, b: int = 1) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool(effect="read")
+def crash(a: int) -> int:
+    """Fail."""
+    raise KeyError(a)
+
+
+@tool(effect="read")
+def refuse(a: int) -> int:
+    """Say no."""
+    raise ToolError(f"There is no {a}.")
+
+
+TOOLS = (add, crash, refuse)
+
+
+def wants(name: str = "add", **arguments: int) -> ExpectedCall:
+    return ExpectedCall(name=name, arguments=arguments)
+
+
+async def judged(task: Task, model: Model, policy: Policy = allow_all) -> Verdict:
+    from wieldy.evals.datasets import _case  # pyright: ignore[reportPrivateUsage] - the way from a task to its run
+
+    journal = MemoryJournal()
+    run_id = await _case(task).run(Attempt(model, journal, None, policy, {}))
+    entries: Sequence[Entry] = journal.read(run_id)
+    return verdict_of(task, entries)
+
+
+def adding(*calls: ExpectedCall, **more: object) -> Task:
+    return Task(id="t", prompt="Add.", tools=TOOLS, calls=calls, **more)  # type: ignore[arg-type]
+
+
+def saying(*turns: list[object]) -> ScriptedModel:
+    return ScriptedModel(turns)  # type: ignore[arg-type]
+
+
+DONE = [text("The sum is 3.")]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("task", "turns", "kind", "code"),
+    [
+        (adding(wants(a=1, b=2)), [[call("add", {"a": 1, "b": 2})], DONE], "pass", ""),
+        (adding(wants(a=1, b=2), answer=("the SUM  is",)), [[call("add", {"a": 1, "b": 2})], DONE], "pass", ""),
+        (adding(wants(a=1, b=2), answer=("4",)), [[call("add", {"a": 1, "b": 2})], DONE], "fail", "wrong-answer"),
+        (adding(wants(a=1)), [[call("add", {"a": 1, "b": 1})], DONE], "pass", ""),
+        (adding(wants(a=1)), [[call("add", {"a": 1, "b": 2})], DONE], "fail", "wrong-value"),
+        (adding(wants(a=1)), [[call("add", {"a": 1}), call("add", {"a": 2})], DONE], "fail", "extra-call"),
+        (adding(wants(a=1), extra_calls=True), [[call("add", {"a": 2}), call("add", {"a": 1})], DONE], "pass", ""),
+        (adding(wants(a=1), wants(a=2)), [[call("add", {"a": 2}), call("add", {"a": 1})], DONE], "pass", ""),
+        (
+            adding(wants(a=1), wants(a=2), order="as listed"),
+            [[call("add", {"a": 2}), call("add", {"a": 1})], DONE],
+            "fail",
+            "wrong-order",
+        ),
+        (adding(wants(a=1), wants(a=2)), [[call("add", {"a": 1})], DONE], "fail", "missing-call"),
+        (adding(wants("refuse", a=1)), [[call("add", {"a": 1})], DONE], "fail", "wrong-tool"),
+        (adding(wants(a=1)), [DONE], "abstain", "no-call"),
+        (adding(wants(a=1)), [[text("")]], "fail", "empty-answer"),
+        (adding(wants(a=1)), [[text("HTTP 500")]], "unscored", "error-text"),
+        (adding(wants(a=1)), [[text('{"name": "add", "arguments": {')]], "fail", "malformed-call"),
+        (adding(wants(a=1)), [[call("ad", {"a": 1})], DONE], "fail", "unknown-tool"),
+        (adding(wants(a=1)), [[call("add", {"a": "x"})], [call("add", {"a": 1})], DONE], "pass", ""),
+        (adding(), [DONE], "pass", ""),
+        (adding(), [[call("add", {"a": 1})], DONE], "fail", "extra-call"),
+        (adding(wants("crash", a=1), answer=("7",)), [[call("crash", {"a": 1})], DONE], "unscored", "tool-failed"),
+        (
+            adding(wants("crash", a=1), answer=("7",), tool_errors=True),
+            [[call("crash", {"a": 1})], DONE],
+            "fail",
+            "wrong-answer",
+        ),
+        (adding(wants("refuse", a=1), answer=("7",)), [[call("refuse", {"a": 1})], DONE], "fail", "wrong-answer"),
+    ],
+)
+async def test_verdicts(task: Task, turns: list[list[object]], kind: str, code: str) -> None:
+    verdict = await judged(task, saying(*turns))
+    assert (verdict.kind, verdict.code) == (kind, code)
+    assert kind == "pass" or verdict.evidence
+
+
+@pytest.mark.anyio
+async def test_what_others_did_is_not_put_down_to_the_model() -> None:
+    def deny(_: object) -> Deny:
+        return Deny(reason="no")
+
+    verdict = await judged(adding(wants(a=1)), saying([call("add", {"a": 1})], DONE), deny)
+    assert (verdict.kind, verdict.layer) == ("unscored", "policy")
+
+    def down(messages: object) -> list[object]:
+        raise ProviderError("HTTP 500")
+
+    verdict = await judged(adding(wants(a=1)), ScriptedModel(down))  # type: ignore[arg-type]
+    assert (verdict.kind, verdict.layer) == ("unscored", "provider")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("said", "kind", "code"),
+    [
+        (True, "pass", ""),
+        (None, "pass", ""),
+        (False, "fail", "check"),
+        ("it is blue", "fail", "check"),
+        (invalid_task("moved"), "invalid-task", "moved"),
+        (KeyError("x"), "unscored", "check-failed"),
+    ],
+)
+async def test_a_check_of_ones_own_decides(said: object, kind: str, code: str) -> None:
+    seen = list[Outcome]()
+
+    def check(outcome: Outcome) -> Verdict | bool | str | None:
+        seen.append(outcome)
+        if isinstance(said, Exception):
+            raise said
+        return said  # type: ignore[return-value]
+
+    verdict = await judged(adding(wants(a=1), check=check), saying([call("add", {"a": 1})], DONE))
+    assert (verdict.kind, verdict.code) == (kind, code)
+    (outcome,) = seen
+    assert outcome.text == "The sum is 3."
+    assert [(made.name, made.content, made.is_error) for made in outcome.calls] == [("add", "2", False)]
+    assert kind != "unscored" or verdict.layer == "task"
+
+
+def test_a_task_that_can_only_be_passed_is_refused() -> None:
+    with pytest.raises(UsageError, match="can only be passed"):
+        Task(id="t", prompt="Hello")
+
+
+@pytest.fixture
+def templates(tmp_path: Path) -> list[Path]:
+    lines, python = tmp_path / "tasks.jsonl", tmp_path / "tasks.py"
+    lines.write_text("".join(f"{line}\n" for line in template_lines()))
+    python.write_text(PYTHON_TEMPLATE)
+    return [lines, python]
+
+
+def test_an_oracle_passes_the_templates(templates: list[Path], tmp_path: Path) -> None:
+    for path in templates:
+        study = Study(suite=suite_from(path), models=(ORACLE,), folder=tmp_path / path.suffix[1:], jobs=2)
+        trials = anyio.run(run_study, study, lambda _: None)
+        assert {trial.verdict for trial in trials} == {Verdict(kind="pass")}
+        assert {trial.category for trial in trials} == {"no call", "one call", "parallel", "chain", "tool error"}
+
+
+@pytest.mark.anyio
+async def test_whoever_only_talks_passes_only_what_wants_no_call(templates: list[Path]) -> None:
+    for path in templates:
+        for case in suite_from(path).cases:
+            journal = MemoryJournal()
+            model = ScriptedModel(lambda _: [text("unknown, shipped, 40, 30, 120, warehouse, cancelled, 180")])
+            run_id = await case.run(Attempt(model, journal, None, allow_all, {}))
+            verdict = case.judge(journal.read(run_id)).verdict
+            assert verdict.kind == ("pass" if case.category == "no call" else "abstain")
+
+
+TOOL = {"tool": {"name": "f", "results": [{"arguments": {}, "result": 1}]}}
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([], "at least one task"),
+        (["{"], ":1: expected a tool or a task"),
+        ([{"id": "a", "prompt": "x", "call": []}], "'call' is no part of a task"),
+        ([{"id": "a", "prompt": "x", "calls": [], "tools": ["g"]}], "no line above defines the tool 'g'"),
+        ([{"id": "a", "prompt": "x"}], "can only be passed"),
+        ([{"prompt": "x", "calls": []}], "KeyError: 'id'"),
+        ([{"id": "a", "prompt": 1, "calls": []}], "Expected messages"),
+        ([{"id": "a", "prompt": "x", "calls": []}] * 2, "'a' twice"),
+        ([{"tool": {"name": "not a name"}}], "expected a name"),
+        ([TOOL, {"id": "a", "prompt": "x", "calls": [{}]}], "KeyError: 'name'"),
+        (["[1]"], "expected a tool or a task"),
+    ],
+)
+def test_a_file_that_holds_something_else_is_refused_with_the_place(
+    lines: list[object], words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "tasks.jsonl"
+    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines))
+    with pytest.raises(UsageError, match=words):
+        suite_from(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [("x = 1", "expected a list of"), ("TASKS = [1]", "expected a list of"), ("raise ValueError('no')", "no")],
+)
+def test_a_python_file_that_holds_something_else_is_refused(content: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "tasks.py"
+    path.write_text(content)
+    with pytest.raises(UsageError, match=words):
+        suite_from(path)
+
+
+def test_files_that_are_not_there_are_told_of(tmp_path: Path) -> None:
+    for name in ("none.jsonl", "none.py"):
+        with pytest.raises(UsageError, match=r"none\."):
+            suite_from(tmp_path / name)
