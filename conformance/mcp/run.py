@@ -33,10 +33,8 @@ def main() -> None:
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             command = f"{sys.executable} {CLIENT}"
-            said = _run(
-                [*suite, "client", "--command", command, "--scenario", name, "--spec-version", options.revision]
-                + ["--timeout", "60000", "-o", folder]
-            )
+            what = ["--command", command, "--scenario", name, "--spec-version", options.revision]
+            said = _run([*suite, "client", *what, "--timeout", "60000", "-o", folder])
         found = _PASSED.search(said)
         is_good = found is not None and found[3] == "0" and found[1] == found[2]
         passed += is_good
