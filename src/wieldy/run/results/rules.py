@@ -27,6 +27,9 @@ class ResultRules:
         summary_timeout_s: How long it may take.
         part_limit_bytes: How large one image or file may be.
         parts: How many of them one result may carry.
+        redact: Makes of each text of a result what the model may read and the journal may keep, such as one without
+            names of persons. What it is given holds no secrets. Where it fails, the text is withheld. What code gets
+            as data goes by it; what code returns does not. Images and files are not redacted.
 
     Raises:
         UsageError: A number is too small.
@@ -37,6 +40,7 @@ class ResultRules:
     summary_timeout_s: float = 60.0
     part_limit_bytes: int = 5_000_000
     parts: int = 20
+    redact: Callable[[str], str] | None = None
 
     def __post_init__(self) -> None:
         if self.limit_bytes < SMALLEST_LIMIT_BYTES:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, structs
 
 from wieldy.core.calls import ToolResult, Trust
-from wieldy.core.foreign import attribute, text_of
+from wieldy.core.foreign import attribute, plain, text_of, type_name
 from wieldy.core.media import FilePart
 from wieldy.run.failures import kind_of, layer_of
 from wieldy.run.outcomes import Outcome, Step
@@ -177,7 +177,7 @@ class Shaper:
         return None if self._as_data else cut(text, limit_bytes=self._rules.limit_bytes)
 
     def _judged(self, text: str, *, call_id: str, source: str, trust: Trust) -> _Words:
-        text = self.mask(text)
+        text = self._redacted(self.mask(text))
         if trust == "trusted" and not is_injection_shaped(text):
             return _Words(text=text, call_id=call_id, source=source)
         return _Words(text=reveal(text), call_id=call_id, source=source, trust="untrusted")
@@ -199,9 +199,29 @@ class Shaper:
     def _structured(self, presented: Presented, value: object) -> JsonValue:
         if presented.structured is None and self._as_data and _is_something(value, presented):
             return self.mask(presented.text)  # so that code can tell text from nothing
-        if not self._mask or presented.structured is None:
-            return presented.structured
-        return self._mask.value(presented.structured)
+        structured = presented.structured
+        if self._mask and structured is not None:
+            structured = self._mask.value(structured)
+        return structured if self._rules.redact is None or self._as_data else self._redacted_value(structured)
+
+    def _redacted(self, text: str) -> str:
+        if self._rules.redact is None or self._as_data:
+            return text
+        try:
+            return whole_characters(plain(self._rules.redact(text)))
+        except Exception as error:  # the program's own, and the text must not be shown
+            return f"[withheld: it could not be redacted ({type_name(error)})]"
+
+    def _redacted_value(self, value: JsonValue) -> JsonValue:
+        match value:
+            case str():
+                return self._redacted(value)
+            case list():
+                return [self._redacted_value(item) for item in value]
+            case dict():
+                return {self._redacted(name): self._redacted_value(item) for name, item in value.items()}
+            case _:
+                return value
 
     def _kept(self, parts: Sequence[Attachment]) -> tuple[tuple[Attachment, ...], tuple[str, ...]]:
         """The parts that the result may carry, and for each other one why not."""
