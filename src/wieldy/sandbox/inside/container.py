@@ -1,8 +1,8 @@
 """The first process of a container: it forks the one that runs the code, and carries bytes between that and the host.
 
 All that it has to the outside is standard input and output (`pieces`). When the host is gone it ends, and with it, as
-the first process of its namespace, everything in the container. It measures the other process. Code there
-cannot signal or trace it: the kernel protects the first process, and it is not dumpable.
+the first process of its namespace, everything in the container. It measures the other process, and stops it in the
+host's turn. Code there cannot signal or trace it: the kernel protects the first process, and it is not dumpable.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import socket
 from typing import Any, NoReturn
 
-from .guest.channel import Channel
+from .guest.channel import FRAME_BYTES, Channel
 from .guest.serving import serve
 from .linux import numbers, rights, seccomp
 from .pieces import CHANNEL, ENDED, ERRORS, FAILED, OUTPUT, SETTINGS, USAGE, PieceReader, piece
@@ -111,6 +111,8 @@ class Carrier:
         self._unsent = bytearray()
         self._told_usage = b""
         self._has_ended_itself = True
+        self._turn = Turn()
+        self._has_turn = True
         self._poll = select.poll()
         for descriptor in (_INPUT, self._process, *self._open):
             self._poll.register(descriptor, select.POLLIN)
@@ -119,7 +121,7 @@ class Carrier:
         """Until the code's process has ended, and the host knows all that it wrote and how it ended."""
         self._obey(reader)
         while True:
-            ready = dict(self._poll.poll(_LOOK_S * 1000))
+            ready = dict(self._poll.poll(_LOOK_S * 1000 if self._has_turn else None))
             self._carry_out()
             if self._unsent:
                 self._carry_in()
@@ -139,6 +141,9 @@ class Carrier:
         while (taken := reader.next()) is not None:
             if taken[0] == CHANNEL:
                 self._unsent += taken[1]
+                if not self._has_turn:
+                    self._has_turn = True
+                    os.kill(self._pid, signal.SIGCONT)
         self._carry_in()
 
     def _carry_in(self) -> None:
@@ -163,6 +168,9 @@ class Carrier:
                 _tell(OUTPUT if descriptor == self._output else ERRORS, printed)
         self._tell_usage()
         if content:
+            if self._turn.is_over_with(content):
+                self._has_turn = False
+                os.kill(self._pid, signal.SIGSTOP)
             _tell(CHANNEL, content)
         return bool(content)
 
@@ -200,6 +208,36 @@ class Carrier:
             "peak_bytes": usage.ru_maxrss * 1024,
         }
         _tell(ENDED, _json(end))
+
+
+class Turn:
+    """What the guest says, as far as it tells when its turn is over: when it has asked for calls, or has ended."""
+
+    def __init__(self) -> None:
+        self._said = bytearray()
+
+    def is_over_with(self, content: bytes) -> bool:
+        """Whether the turn is over with these bytes, which follow those of before."""
+        self._said += content
+        is_over = False
+        while len(self._said) >= 4:
+            end = 4 + int.from_bytes(self._said[:4], "big")
+            if end > 4 + FRAME_BYTES:
+                self._said.clear()
+                return True  # the host listens to it no more
+            if len(self._said) < end:
+                break
+            is_over = _ends_turn(bytes(self._said[4:end]))
+            del self._said[:end]
+        return is_over
+
+
+def _ends_turn(frame: bytes) -> bool:
+    try:
+        said = json.loads(frame)
+        return said["op"] != "artifact" and said.get("more") is not True
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return True  # likewise
 
 
 def _read_or_exit() -> bytes:
