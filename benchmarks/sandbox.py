@@ -6,32 +6,39 @@ For each tier that works here: the first result of a worker that is forked when 
 that was forked before (`prewarmed`), a further run with the same variables (`same`), a call of the host from within the
 code and back (`call`), and the memory that a worker does not share with others. Of times the best and the median are
 shown: the best is what it costs, the median what a machine with other work makes of it. The plain interpreter is
-started anew for every run, with the same packages imported. Monty (`pydantic-monty`), a Python of its own for a part
-of the language, is measured by itself too, without our process around it, in the interpreter that is given, if it is
-there; it keeps a pool of processes.
+started anew for every run, with the same packages imported. `durable` is what one call costs that code makes in an
+agent, with policy, pipeline and a journal in SQLite; `direct` is the same call where the model makes it itself. Monty
+(`pydantic-monty`), a Python of its own for a part of the language, is measured by itself too, without our process
+around it, in the interpreter that is given, if it is there; it keeps a pool of processes.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 
-from wieldy import sandbox
+from wieldy import Agent, Limits, SqliteJournal, sandbox, tool
+from wieldy.agent import CodeRules
+from wieldy.core.messages import Message
 from wieldy.sandbox import GuestCall, Session, Tier
+from wieldy.testing import ScriptedModel, call, text
 
 CALLS = 500
-PAUSE_S = 0.05  # between prewarmed runs, in which the next worker is forked
+DURABLE_CALLS = 150
+PAUSE_S = 0.05  # between runs, in which one worker ends and the next is forked
 
 GOALS = {"fresh": 5.0, "prewarmed": 1.0, "call": 0.060, "private_mb": 3.0}
 
@@ -106,6 +113,7 @@ async def measured(tier: str, options: dict[str, Any], repeats: int) -> dict[str
             found["prewarmed"].append(await timed(partial(session.run, "1 + 1", fresh=True)))
         for _ in range(repeats):
             await discard_spare(session)
+            await anyio.sleep(PAUSE_S)
             found["fresh"].append(await timed(partial(session.run, "1 + 1", fresh=True)))
     return found
 
@@ -116,6 +124,41 @@ async def discard_spare(session: Session) -> None:
     if held["_spare"] is not None:
         await held["_spare"].close()
         held["_spare"] = None
+
+
+def calling_by_code(messages: Sequence[Message]) -> list[Any]:
+    code = f"for n in range({DURABLE_CALLS}):\n    await following(n)"
+    return [call("python", {"code": code})] if messages[-1].role != "tool" else [text("end")]
+
+
+def calling_directly(messages: Sequence[Message]) -> list[Any]:
+    done = sum(message.role == "tool" for message in messages)
+    return [call("following", {"n": done})] if done < DURABLE_CALLS else [text("end")]
+
+
+async def durable(tier: str, options: dict[str, Any], repeats: int) -> dict[str, Any]:
+    """Times in seconds from one call of a tool to the next, made by code and by the model itself."""
+    times: list[float] = []
+
+    @tool(effect="read")
+    def following(n: int) -> int:
+        """The number that follows."""
+        times.append(time.perf_counter())
+        return n + 1
+
+    async def run(model: ScriptedModel, **acting: Any) -> list[float]:
+        times.clear()
+        with tempfile.TemporaryDirectory() as directory:
+            journal = SqliteJournal(Path(directory) / "journal.db")
+            await Agent(model, [following], journal=journal, limits=Limits(turns=None), **acting).run("Go")
+        return [later - earlier for earlier, later in itertools.pairwise(times)]
+
+    found: dict[str, Any] = {"durable": [], "direct": []}
+    rules = CodeRules(tier=tier, python=options.get("python"))  # type: ignore[arg-type]
+    for _ in range(max(repeats // 10, 2)):
+        found["durable"] += await run(ScriptedModel(calling_by_code), actions="code", code=rules)
+        found["direct"] += await run(ScriptedModel(calling_directly))
+    return found
 
 
 def plain(python: str | None, packages: list[str], repeats: int) -> dict[str, Any]:
@@ -169,6 +212,8 @@ def main() -> None:
             given = {"python": options.python, "image": options.image}
             given |= {} if tier.name == "monty" else {"packages": options.packages}
             found[tier.name] = anyio.run(partial(measured, tier.name, given, options.repeats))
+            if tier.name.startswith("jail"):
+                found[tier.name] |= anyio.run(partial(durable, tier.name, given, options.repeats))
     beside = monty(options.python, options.repeats)
     if beside is not None:
         found["Monty by itself"] = beside
