@@ -7,10 +7,10 @@ tool like others: the policy is asked about it. Deliberately not here: which ski
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from wieldy.agent.code import request_of
 from wieldy.agent.skill_workshop import Workshop, workshop
@@ -41,7 +41,7 @@ from wieldy.tools.present import Presented
 if TYPE_CHECKING:
     from wieldy.agent.code_rules import CodeRules
     from wieldy.core.events import RunEvent
-    from wieldy.core.ports import Journal
+    from wieldy.core.ports import Entry, Journal
     from wieldy.run.request import RunRequest
     from wieldy.run.state import RunState
 
@@ -105,7 +105,7 @@ class SkillToolset(Toolset):
         assert shop is not None
         journal: Journal = request.journal if ctx.journal is None else ctx.journal
         run_id = nested_run_id(ctx.idempotency_key)
-        names = {each.name for each in skill.tools}
+        names = _tools_of(journal.read(run_id)) or {each.name for each in skill.tools}
         toolset = self._inner.filtered(lambda each: each.name in names)
         namespace = Namespace(shop.interpreter, prelude=prelude_of(stubs_of(toolset.definitions)))
         model = CodeModel(
@@ -184,6 +184,12 @@ def offering(request: RunRequest, skills: Skills, code: CodeRules | None) -> tup
     """The request of a run that is offered skills, made of that of one that is not; and the tool that saves others."""
     toolset = SkillToolset(request, skills, code)
     return replace(request, toolset=toolset), toolset.saving() if skills.may_save else None
+
+
+def _tools_of(entries: Sequence[Entry]) -> set[str]:
+    """What a run that was begun by this or an earlier version could call."""
+    tools = cast("list[dict[str, str]]", entries[0].data.get("tools") or []) if entries else []  # as `run_started` is
+    return {each["name"] for each in tools}
 
 
 def _as_made(skill: Skill, *, origin: str, tainted_by: tuple[str, ...]) -> Skill:

@@ -203,6 +203,12 @@ class Skills:
         Raises:
             SkillError: It does not.
         """
+        names = {skill.name for skill in self.kept().skills}
+        called = [f"`{tool.name}`" for tool in draft.tools if tool.name in names]
+        if called:
+            raise SkillError(
+                f"`{draft.name}` calls {', '.join(called)}. A skill calls no other: write into it what that does."
+            )
         await shop.check(draft)
         return self.store.add(draft)
 

@@ -324,6 +324,17 @@ async def test_a_name_of_an_earlier_action_is_a_parameter_or_the_skill_is_refuse
     assert skill.example.arguments == {"low": 6}
 
 
+async def test_code_that_called_a_skill_is_refused_as_a_skill(tmp_path: Path) -> None:
+    orders = make_orders([])
+    await saved(tmp_path, [orders])
+    skills = Skills(tmp_path)
+    agent = Agent(codes("(await late_total('Oslo')).sum"), [orders], actions="code", skills=skills)
+    run = await agent.run("Go")
+    with pytest.raises(SkillError, match="calls `late_total`"):
+        await skills.save_action(agent.journal, run.run_id, name="it", description="Sums.", check="result")
+    assert [skill.title for skill in skills.kept().skills] == ["late_total@1"]
+
+
 async def test_a_function_may_be_given_for_what_was_recorded(tmp_path: Path) -> None:
     agent, run_id, call_id = await act("[len(await orders('Oslo')), 1][0]", [make_orders([])])
     source = 'async def count(city: str) -> int:\n    """Counts."""\n    return len(await orders(city))\n'
