@@ -17,7 +17,7 @@ from wieldy import Toolset
 from wieldy.connect import openapi
 from wieldy.connect.rest.naming import argument_name, tool_names
 from wieldy.connect.rest.schemas import DEFAULT_CHARACTERS
-from wieldy.core.errors import UsageError
+from wieldy.core.errors import ToolError, UsageError
 from wieldy.core.json import canonical_json
 from wieldy.schema import CompiledSchema
 
@@ -57,6 +57,17 @@ def test_nothing_is_looked_into_before_its_tool_is_asked_for() -> None:
     assert toolset.diagnostics == ()
     assert toolset.get("bad") is None
     assert [each.place for each in toolset.diagnostics] == ["POST /a"]
+
+
+@pytest.mark.anyio
+async def test_without_a_server_tools_can_be_shown_and_their_calls_say_what_is_missing() -> None:
+    source = document("/api", operation() | operation("get", "/others", name="others"))
+    toolset = openapi(source)
+    assert len(toolset.tools) == 2
+    (diagnostic,) = toolset.diagnostics
+    assert "server=" in str(diagnostic)
+    with pytest.raises(ToolError, match="server="):
+        await call(toolset, {})
 
 
 @pytest.mark.parametrize(

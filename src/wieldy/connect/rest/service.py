@@ -117,6 +117,12 @@ class Service:
         for name in self.operations:
             self.plan(name)
 
+    def note(self, reason: str) -> None:
+        """Something holds for the whole document; it is said once."""
+        diagnostic = Diagnostic(place="", reason=reason)
+        if diagnostic not in self._found:
+            self._found.append(diagnostic)
+
     def reject(self, operation: Operation, reason: str) -> None:
         """The operation cannot be used."""
         self._plans.pop(operation.name, None)

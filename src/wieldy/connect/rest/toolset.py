@@ -20,7 +20,7 @@ from wieldy.connect.rest.plans import Plan, alternatives_in_words
 from wieldy.connect.rest.requests import Request, make_request
 from wieldy.connect.rest.responses import presented
 from wieldy.connect.rest.schemas import DEFAULT_CHARACTERS
-from wieldy.connect.rest.security import Credentials, Secret
+from wieldy.connect.rest.security import Credentials, Scheme, Secret, chosen
 from wieldy.connect.rest.service import DocumentSource, Service
 from wieldy.core.calls import Effect, ToolAnnotations, ToolDefinition, Trust
 from wieldy.core.context import Context
@@ -108,6 +108,19 @@ class OpenApiToolset(Toolset):
         """How arguments of that tool become a request."""
         return self._service.plan(name)
 
+    @property
+    def scheme_names(self) -> tuple[str, ...]:
+        """The security schemes that credentials can be given for."""
+        return tuple(self._service.schemes) if self._service.is_known else ()
+
+    def schemes_of(self, name: str) -> tuple[Scheme, ...]:
+        """The security schemes that a call of that tool answers, or would if it had the credentials."""
+        plan = self.plan(name)
+        wanted = next((names for names in plan.requirements if names), ()) if plan is not None else ()
+        known = self._service.schemes
+        answered = () if plan is None else chosen(plan.requirements, known, self._credentials)[0]
+        return answered or tuple(known[each] for each in wanted if each in known)
+
     def output_schema(self, name: str) -> JsonObject | None:
         """What a good answer of that tool is, as far as the document says; worked out when asked for."""
         operation = self.operation(name)
@@ -165,8 +178,7 @@ class OpenApiToolset(Toolset):
         operation = plan.operation
         server, reason = self._service.server_of(operation)
         if not server:
-            self._service.reject(operation, reason)
-            return None
+            self._service.note(reason)  # it can be shown, and a call of it says the same
         effect, is_declared = self._effect_of(plan)
         definition = ToolDefinition(
             name=operation.name,
