@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from wieldy.apps.cli.options import JournalOption, JsonOption, McpOption, YesOption
+from wieldy.apps.cli.options import (
+    CredentialOption,
+    JournalOption,
+    JsonOption,
+    McpOption,
+    OnlyOption,
+    OpenApiOption,
+    ServerOption,
+    YesOption,
+)
 
 TierOption = Annotated[
     str | None,
@@ -15,7 +24,7 @@ TierOption = Annotated[
 ]
 
 
-def execute(
+def execute(  # noqa: PLR0913 - one parameter for each option of the command
     file: Annotated[Path, typer.Argument(metavar="FILE.py", help="The code, or - for standard input.")],
     *,
     tools: Annotated[
@@ -23,6 +32,10 @@ def execute(
         typer.Option("--tools", "-t", metavar="FILE.py", help="A Python file with tools; may be given several times."),
     ] = None,
     mcp: McpOption = None,
+    openapi: OpenApiOption = None,
+    credential: CredentialOption = None,
+    only: OnlyOption = None,
+    server: ServerOption = None,
     tier: TierOption = None,
     packages: Annotated[
         list[str] | None,
@@ -38,12 +51,14 @@ def execute(
     its end, with 1 if it raised an error or was ended.
     """
     # The runtime is imported here, because `wieldy --help` must not wait for it.
+    from wieldy.apps.cli.described import described  # noqa: PLC0415
     from wieldy.apps.cli.executing import Order, carry_out  # noqa: PLC0415
 
     order = Order(
         file=file,
         tools_files=tuple(tools or ()),
         mcp=tuple(mcp or ()),
+        openapi=described(openapi, credential, only, server),
         tier=tier,
         packages=tuple(packages or ()),
         journal=journal,

@@ -31,6 +31,7 @@ from wieldy.tools import Toolset
 from wieldy.tools.attachments import human_size
 
 if TYPE_CHECKING:
+    from wieldy.apps.cli.described import Described
     from wieldy.core.ports import Journal
     from wieldy.run.actions.code.ended import Ended
     from wieldy.sandbox import TierName
@@ -49,6 +50,7 @@ class Order:
     file: Path
     tools_files: tuple[Path, ...]
     mcp: tuple[str, ...]
+    openapi: Described | None
     tier: str | None
     packages: tuple[str, ...]
     journal: str | None
@@ -119,7 +121,7 @@ async def _execute(code: str, order: Order, journal: Journal) -> Executed:
     approver = Approver(
         asks=True, pauses=False, advice="Add --yes to let such calls run.", before_question=lambda: None
     )
-    toolset = Toolset([load_tools(order.tools_files), *load_services(mcp=order.mcp)])
+    toolset = Toolset([load_tools(order.tools_files), *load_services(mcp=order.mcp, openapi=order.openapi)])
     return await execute(
         code,
         toolset,

@@ -26,6 +26,25 @@ McpOption: TypeAlias = Annotated[
         help="MCP servers: a file with mcpServers, a URL, or a command line; may be given several times.",
     ),
 ]
+OpenApiOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--openapi", metavar="SPEC", help="A service by its OpenAPI document: a file or a URL."),
+]
+CredentialOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--credential",
+        metavar="NAME=VARIABLE",
+        help="For a security scheme of the document, the environment variable that holds the secret.",
+    ),
+]
+OnlyOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="PATTERN", help="Only operations with such names, as in 'list_*'; several times."),
+]
+ServerOption: TypeAlias = Annotated[
+    str | None, typer.Option("--server", metavar="URL", help="The service's address, instead of the document's.")
+]
 YesOption: TypeAlias = Annotated[
     bool, typer.Option("--yes", "-y", metavar="", help="Do not ask before calls that change something.")
 ]

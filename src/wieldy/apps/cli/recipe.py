@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 from urllib.parse import urlsplit
 
+from wieldy.apps.cli.described import Described
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject
 from wieldy.core.limits import Limits
@@ -33,6 +34,7 @@ class Recipe:
         model: As `--model` was given; None if that cannot be recorded.
         tools_files: In the order in which they were given.
         mcp: Where MCP servers are: files, addresses and command lines.
+        openapi: A service by its document.
         skills: The folder of the skills that are offered; None for none.
         asks: Whether a person must consent to calls that change something.
         pauses: Whether the run rests where nobody can be asked; else such a call is denied.
@@ -41,6 +43,7 @@ class Recipe:
     model: str | None
     tools_files: tuple[Path, ...] = ()
     mcp: tuple[str, ...] = ()
+    openapi: Described | None = None
     actions: Actions = "calls"
     skills: Path | None = None
     strategy: Strategy | None = None
@@ -56,6 +59,7 @@ class Recipe:
                 "model": None if self.model is None else _recordable(self.model),
                 "tools_files": [str(path.absolute()) for path in self.tools_files],
                 "mcp": [recordable_service(service) for service in self.mcp],
+                "openapi": None if self.openapi is None else self.openapi.to_json(),
                 "actions": self.actions,
                 "skills": None if self.skills is None else str(self.skills.expanduser().absolute()),
                 "strategy": self.strategy,
@@ -66,12 +70,15 @@ class Recipe:
         }
 
     @classmethod
-    def from_metadata(cls, metadata: JsonObject, *, mcp: tuple[str, ...] = ()) -> Recipe | None:
+    def from_metadata(
+        cls, metadata: JsonObject, *, mcp: tuple[str, ...] = (), openapi: Described | None = None
+    ) -> Recipe | None:
         """The recipe that a run was started with; None if it was not started from the command line.
 
         Args:
             metadata: Of the run.
             mcp: Named in place of all recorded MCP servers.
+            openapi: Named in place of the recorded service.
 
         Raises:
             UsageError: What is there is not a recipe of this version.
@@ -80,7 +87,7 @@ class Recipe:
         if recorded is None:
             return None
         try:
-            return _recipe(cast("dict[str, Any]", recorded), mcp)  # checked there
+            return _recipe(cast("dict[str, Any]", recorded), mcp, openapi)  # checked there
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UsageError(
                 "What the run's record says of its model and tools cannot be read: another version of Wieldy wrote it "
@@ -88,7 +95,7 @@ class Recipe:
             ) from error
 
 
-def _recipe(recorded: dict[str, Any], mcp: tuple[str, ...]) -> Recipe:
+def _recipe(recorded: dict[str, Any], mcp: tuple[str, ...], openapi: Described | None) -> Recipe:
     skills = _one_of(recorded.get("skills"), str, type(None))
     services = [_one_of(service, str, type(None)) for service in recorded.get("mcp", [])]
     if None in services and not mcp:
@@ -100,6 +107,7 @@ def _recipe(recorded: dict[str, Any], mcp: tuple[str, ...]) -> Recipe:
         model=_one_of(recorded["model"], str, type(None)),
         tools_files=tuple(Path(path) for path in recorded["tools_files"]),
         mcp=mcp or tuple(services),
+        openapi=openapi or Described.from_json(recorded.get("openapi")),
         actions=_named(recorded["actions"], get_args(Actions)),
         skills=None if skills is None else Path(skills),
         strategy=_named(recorded["strategy"], (*get_args(Strategy), None)),

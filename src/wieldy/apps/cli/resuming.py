@@ -31,6 +31,7 @@ from wieldy.run.state import RunState, fold
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from wieldy.apps.cli.described import Described
     from wieldy.core.ports import Entry
 
 
@@ -41,6 +42,7 @@ class Changes:
     Attributes:
         tools_files: In place of all recorded ones; empty for those.
         mcp: As that.
+        openapi: As that.
         yes: Nobody is asked before calls that change something.
         pause: Nobody is asked now: such calls wait.
     """
@@ -48,6 +50,7 @@ class Changes:
     model: str | None
     tools_files: tuple[Path, ...]
     mcp: tuple[str, ...]
+    openapi: Described | None
     yes: bool
     pause: bool
 
@@ -92,7 +95,7 @@ def _entries(run: str, journal: str | None) -> Sequence[Entry]:
 
 
 def _recipe(state: RunState, changes: Changes) -> Recipe:
-    known = Recipe.from_metadata(state.metadata, mcp=changes.mcp)
+    known = Recipe.from_metadata(state.metadata, mcp=changes.mcp, openapi=changes.openapi)
     if known is None and changes.model is None:
         raise UsageError(
             f"Run {state.run_id} was not started by `wieldy run`, so how to reach its model ({state.model}) is not "

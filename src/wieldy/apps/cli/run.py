@@ -10,7 +10,17 @@ from typing import Annotated
 import typer
 
 from wieldy.apps.cli.failures import telling_in_json
-from wieldy.apps.cli.options import JournalOption, JsonOption, McpOption, PauseOption, YesOption
+from wieldy.apps.cli.options import (
+    CredentialOption,
+    JournalOption,
+    JsonOption,
+    McpOption,
+    OnlyOption,
+    OpenApiOption,
+    PauseOption,
+    ServerOption,
+    YesOption,
+)
 
 
 class Actions(StrEnum):
@@ -46,6 +56,10 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
         typer.Option("--tools", "-t", metavar="FILE.py", help="A Python file with tools; may be given several times."),
     ] = None,
     mcp: McpOption = None,
+    openapi: OpenApiOption = None,
+    credential: CredentialOption = None,
+    only: OnlyOption = None,
+    server: ServerOption = None,
     journal: JournalOption = None,
     actions: Annotated[Actions, typer.Option("--actions", help="How the model acts.")] = Actions.calls,
     skills: Annotated[
@@ -82,6 +96,7 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
     Every step is shown and recorded in the journal; before a call that changes something you are asked.
     """
     # The agent and its rooms are imported here, because `wieldy --help` must not wait for them.
+    from wieldy.apps.cli.described import described  # noqa: PLC0415
     from wieldy.apps.cli.outputs import read_schema  # noqa: PLC0415
     from wieldy.apps.cli.recipe import Recipe  # noqa: PLC0415
     from wieldy.apps.cli.session import Session  # noqa: PLC0415
@@ -92,11 +107,13 @@ def run(  # noqa: PLR0913 - one parameter for each option of the command
         if not prompt.strip():
             raise UsageError("PROMPT is empty. Write what the model shall do.")
         wanted = None if output is None else read_schema(output)
+        service = described(openapi, credential, only, server)
     limits = Limits(cost_usd=cost, wall_time_s=time)
     recipe = Recipe(
         model=model,
         tools_files=tuple(tools or ()),
         mcp=tuple(mcp or ()),
+        openapi=service,
         actions=actions.value,
         skills=skills,
         strategy=strategy.value if strategy else None,

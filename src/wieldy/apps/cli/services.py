@@ -12,21 +12,26 @@ from wieldy.apps.cli.failures import note
 from wieldy.apps.cli.filling_in import FillingIn
 
 if TYPE_CHECKING:
+    from wieldy.apps.cli.described import Described
     from wieldy.tools import Toolset
 
 
-def load_services(*, mcp: Sequence[str], before_note: Callable[[], None] = lambda: None) -> list[Toolset]:
+def load_services(
+    *, mcp: Sequence[str], openapi: Described | None = None, before_note: Callable[[], None] = lambda: None
+) -> list[Toolset]:
     """A set of tools for each service, none of which is reached yet.
 
     Args:
         mcp: Files, addresses and command lines of MCP servers.
+        openapi: A service by its document.
         before_note: Called before anything is printed, so that it starts on a line of its own.
 
     Raises:
         UsageError: One cannot be meant, or its library is not installed.
     """
+    found: list[Toolset] = [] if openapi is None else [openapi.toolset()]
     if not mcp:
-        return []
+        return found
     # Imported here because only a run with such servers needs it.
     from wieldy.connect import mcp as servers_of  # noqa: PLC0415
 
@@ -34,4 +39,4 @@ def load_services(*, mcp: Sequence[str], before_note: Callable[[], None] = lambd
         before_note()
         note(str(notice))
 
-    return [servers_of(config, answerer=FillingIn(before_note), on_notice=tell) for config in mcp]
+    return found + [servers_of(config, answerer=FillingIn(before_note), on_notice=tell) for config in mcp]

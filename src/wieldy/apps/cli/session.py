@@ -100,7 +100,10 @@ class Session:
         recipe = self.recipe
         if recipe.model is None:
             raise UsageError("The model of this run is not recorded. Name it with --model.")
-        tools, services = load_tools(recipe.tools_files), load_services(mcp=recipe.mcp, before_note=view.make_room)
+        tools, services = (
+            load_tools(recipe.tools_files),
+            load_services(mcp=recipe.mcp, openapi=recipe.openapi, before_note=view.make_room),
+        )
         if not services:  # what those offer is known once they are reached
             self._tell_of_missing(tools)
         agent = Agent(
