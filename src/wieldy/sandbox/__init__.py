@@ -3,8 +3,9 @@
     async with wieldy.sandbox.open() as session:
         outcome = await session.run("sum(range(10))")
 
-Isolation is the kernel's (`inside.linux`), never Python's. `open` takes the strongest tier that works on the machine,
-or the one that is named, and never a weaker one in its place; `probe` tells what works here. Code may call the host,
+Isolation is a kernel's (`jail`, `containers`), never Python's; or, only where a program names it, an interpreter's that
+reaches nothing (`monty`). `open` takes the strongest tier that works on the machine, or the one that is named, and
+never a weaker one in its place; `probe` tells what works here, on every system. Code may call the host,
 and everything that it says is checked there (`conversation`, `supervisor`). Deliberately not here: what a tool is, and
 what may be called; the handler of the calls decides that.
 """

@@ -76,10 +76,10 @@ class Counts(Record, frozen=True, kw_only=True):
 
     Attributes:
         calls: Of the host.
-        cpu_s: Seconds of CPU time.
+        cpu_s: Seconds of CPU time; 0 where the tier cannot tell.
         wall_s: Seconds that count against the limit: those in which no call was being answered.
         peak_memory_bytes: The most that the code's process had in memory, pages shared with others included; over all
-            runs that share variables; 0 while a run is paused.
+            runs that share variables; 0 while a run is paused, and where the tier cannot tell.
         output_bytes: Written to standard output and standard error, kept or not.
     """
 
