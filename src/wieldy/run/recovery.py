@@ -64,7 +64,7 @@ def unknown(state: CallState, pipeline: Pipeline, *, why_left: str = "") -> Outc
 
 def _may_go_on(state: CallState, tool: Tool) -> bool:
     if state.effect == tool.effect:
-        return tool.effect in _SURE
+        return tool.effect in _SURE or tool.goes_on
     # Changed since: both must be repeatable without help from the other.
     repeatable = ("read", "idempotent")
     return state.effect in repeatable and tool.effect in repeatable

@@ -53,7 +53,7 @@ _SIGNATURE: Final = _OneDictionary(
 )
 
 
-def tool_from_schema(
+def tool_from_schema(  # noqa: PLR0913 - one parameter for each thing that can be said of such a tool
     definition: ToolDefinition,
     code: Code,
     *,
@@ -63,6 +63,7 @@ def tool_from_schema(
     trust: Trust = "trusted",
     timeout_s: float | None = None,
     retries: int = DEFAULT_RETRIES,
+    goes_on: bool = False,
 ) -> Tool:
     """A tool with this definition that runs this code.
 
@@ -75,6 +76,7 @@ def tool_from_schema(
         trust: Whether strangers may have shaped what it returns.
         timeout_s: How long a call may take, in seconds.
         retries: How often a call is tried again after a failure that may pass.
+        goes_on: Whether the code, when it is started again for the same call, finds out itself where it was.
 
     Raises:
         UsageError: The name is no tool's name, or the input schema is broken or refers outside itself.
@@ -92,4 +94,5 @@ def tool_from_schema(
         retries=retries,
         origin=origin,
         is_async=True,
+        goes_on=goes_on,
     )

@@ -68,6 +68,9 @@ class Tool:
         fallback: The tool that is asked the same instead when a call failed for good without an effect.
         origin: Where the code comes from, the same in every process and under every name; empty if that is not known.
         is_async: Whether calling the function gives an awaitable.
+        goes_on: Whether its code, when it is started again for the same call, finds out itself where it was: it goes on
+            where it rested, and raises `OutcomeUnknownError` where it had not. Without it only effects that can be
+            brought to a known end are started again.
         has_receiver: Whether this is a method that still lacks its object.
     """
 
@@ -88,6 +91,7 @@ class Tool:
     fallback: str | None = None
     origin: str = ""
     is_async: bool = False
+    goes_on: bool = False
     has_receiver: bool = False
 
     @property

@@ -64,6 +64,7 @@ TOOLS: list[dict[str, Any]] = [
     ),
     tool("steps", "Say how far it is.", **READ),
     tool("ask", "Ask a person.", inputSchema={"type": "object", "properties": {"url": {"type": "boolean"}}}),
+    tool("confirm", "Ask for a yes, then have an effect."),
     tool("change", "Change what `echo` says of itself, and add a tool."),
     tool("environment", "Show a variable.", inputSchema={"type": "object", "properties": {"name": {"type": "string"}}}),
     tool("spawn", "Start a child that never ends.", **READ),
@@ -185,6 +186,20 @@ class Behaviour:
         asked = {"message": "Log in", "mode": "url", "url": "https://example.org/login", "elicitationId": "1"}
         answer = await client.ask(asked if arguments.get("url") else QUESTION)
         return answer if "resultType" in answer else text(f"{answer['action']} {answer.get('content')}")
+
+    async def tool_confirm(self, arguments: dict[str, Any], client: Any) -> dict[str, Any]:
+        self.effect("asked")
+        schema = {
+            "type": "object",
+            "properties": {"sure": {"type": "boolean"}, "why": {"type": "string", "default": "tidy"}},
+            "required": ["sure"],
+        }
+        answer = await client.ask({"message": "Delete all?", "requestedSchema": schema})
+        if "resultType" in answer:
+            return answer
+        if answer["action"] == "accept":
+            self.effect("deleted")
+        return text(f"{answer['action']} {answer.get('content')}")
 
     async def tool_change(self, arguments: dict[str, Any], client: Any) -> dict[str, Any]:
         self.tools[0] = tool("echo", "Say something else.")

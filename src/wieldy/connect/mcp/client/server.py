@@ -13,15 +13,24 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import anyio
 from msgspec.structs import replace
 
-from wieldy.connect.mcp.client.port import ConnectionFailedError, Hooks, NotProcessedError, RefusedError, ServerInfo
+from wieldy.connect.mcp.client.port import (
+    ConnectionFailedError,
+    Hooks,
+    NotProcessedError,
+    RefusedError,
+    ServerInfo,
+    UnreadableAnswerError,
+)
 from wieldy.connect.mcp.client.questions import Answerer, answered, read_question
+from wieldy.connect.mcp.client.resting import asked, can_rest, known
 from wieldy.connect.mcp.client.results import presented
 from wieldy.connect.mcp.client.sdk import Address, load
 from wieldy.connect.mcp.client.stdio import Command, StdioTransport
 from wieldy.connect.mcp.client.supervisor import Supervisor
 from wieldy.connect.mcp.client.tools import McpTool, Notice, compared, read_tools
-from wieldy.connect.mcp.client.troubles import trouble_of
-from wieldy.core.errors import ToolError, UsageError
+from wieldy.connect.mcp.client.troubles import is_repeatable, trouble_of
+from wieldy.core.errors import OutcomeUnknownError, ToolError, UsageError
+from wieldy.run.outcomes import Rest
 from wieldy.run.results.masks import Mask
 
 if TYPE_CHECKING:
@@ -63,6 +72,7 @@ class McpServer:
         self._listing = anyio.Lock()
         self._has_changed = anyio.Event()
         self._declined: list[str] = []
+        self._undone: set[str] = set()  # keys of calls that the server has certainly not acted on
         sdk = load()
         self._supervisor = Supervisor(
             lambda: _transport(config.target, sdk),
@@ -96,22 +106,29 @@ class McpServer:
             except ConnectionFailedError as error:
                 raise ToolError(f"{self._title} gives no tools: {self._mask.text(str(error))}.") from error
 
-    async def call(self, tool: McpTool, arguments: JsonObject, context: Context) -> Presented:
-        """What it answers to a call.
+    async def call(self, tool: McpTool, arguments: JsonObject, context: Context) -> Presented | Rest:
+        """What it answers to a call; the call rests where a person has to answer first.
 
         Raises:
             ModelVisibleError: It gives no answer; the class says what may be repeated.
         """
         declined = len(self._declined)
+        more = await self._taken_up(tool, context) if context.attempt > 1 else {}
+        if isinstance(more, Rest):
+            return more
         try:
             await self._up_to_date()
             if self.config.refuses_changes and (changed := self._remarks(tool)):
                 raise ToolError(f"`{context.tool_name}` was not run. {changed[0]}")
-            result = await self._call(tool, arguments, context)
+            result = await self._call(tool, arguments, context, more)
         except (ConnectionFailedError, UsageError) as error:
+            if isinstance(error, NotProcessedError):
+                self._undone.add(context.idempotency_key)
             raise trouble_of(
                 error, name=context.tool_name, effect=tool.effect, title=self._title, mask=self._mask
             ) from (None if isinstance(error, RefusedError) else error)
+        if isinstance(result, Rest):
+            return result
         shown = presented(cast("JsonObject", self._mask.value(result)), output=tool.output)
         remarks = [shown.note, *self._remarks(tool), *self._declined[declined:]]
         return replace(shown, note=" ".join(remark for remark in remarks if remark) or None)
@@ -123,7 +140,8 @@ class McpServer:
             ToolError: It gives no answer.
         """
         try:
-            return cast("JsonObject", self._mask.value(await self._rounds(method, params, None)))
+            result = await self._supervisor.request(method, params)
+            return cast("JsonObject", self._mask.value(await self._rounds(method, params, result, None)))
         except (ConnectionFailedError, UsageError) as error:
             raise trouble_of(error, name=method, effect="read", title=self._title, mask=self._mask) from error
 
@@ -201,29 +219,50 @@ class McpServer:
 
     # Calls
 
-    async def _call(self, tool: McpTool, arguments: JsonObject, context: Context) -> JsonObject:
+    async def _taken_up(self, tool: McpTool, context: Context) -> JsonObject | Rest:
+        """What a further attempt at a call has to say to the server beside what the first one said.
+
+        Raises:
+            OutcomeUnknownError: An earlier attempt may have been acted on.
+        """
+        before = known(context)
+        is_undone = context.idempotency_key in self._undone or is_repeatable(tool.effect)
+        self._undone.discard(context.idempotency_key)
+        if not is_undone and (before is None or before.status == "finished"):
+            raise OutcomeUnknownError(
+                f"`{context.tool_name}`: outcome unknown. It was started before, and nothing says how that ended. Do "
+                "not take it for done or undone: check if you can, or say so."
+            )
+        return {} if before is None else await asked(context, self.config.name)
+
+    async def _call(
+        self, tool: McpTool, arguments: JsonObject, context: Context, more: JsonObject
+    ) -> JsonObject | Rest:
         def report(progress: float, total: float | None, message: str | None) -> None:
             fraction = progress / total if total and 0 <= progress <= total else None
             context.progress(self._mask.text(message or ""), fraction=fraction)
 
-        return await self._rounds("tools/call", {"name": tool.original, "arguments": arguments}, report)
+        params: JsonObject = {"name": tool.original, "arguments": arguments}
+        result = await self._supervisor.request("tools/call", params | more, on_progress=report)
+        if self._answerer is None and not more and _wants_more(result) and can_rest(result, context):
+            return await asked(context, self.config.name, result)
+        return await self._rounds("tools/call", params, result, report)
 
-    async def _rounds(self, method: str, params: JsonObject, report: Progress | None) -> JsonObject:
+    async def _rounds(self, method: str, params: JsonObject, result: JsonObject, report: Progress | None) -> JsonObject:
         """The last answer: a server may ask for more before it gives it."""
-        result = await self._supervisor.request(method, params, on_progress=report)
         for _ in range(MAX_ROUNDS):
-            if result.get("resultType") != "input_required":
+            if not _wants_more(result):
                 return result
             more: JsonObject = {}
-            asked = result.get("inputRequests")
-            if isinstance(asked, dict) and asked:
-                more["inputResponses"] = {key: await self._input(entry) for key, entry in asked.items()}
+            wanted = result.get("inputRequests")
+            if isinstance(wanted, dict) and wanted:
+                more["inputResponses"] = {key: await self._input(entry) for key, entry in wanted.items()}
             else:  # it only wants to be asked again
                 await anyio.sleep(_ASK_AGAIN_S)
             if "requestState" in result:
                 more["requestState"] = result["requestState"]
             result = await self._supervisor.request(method, params | more, on_progress=report)
-        raise NotProcessedError(f"it asked for more than {MAX_ROUNDS} times without an answer")
+        raise UnreadableAnswerError(f"it asked for more {MAX_ROUNDS} times without an answer")
 
     async def _input(self, asked: JsonValue) -> JsonObject:
         match asked:
@@ -242,6 +281,10 @@ class McpServer:
     def _title(self) -> str:
         title = self.config.title
         return title[:1].upper() + title[1:]
+
+
+def _wants_more(result: JsonObject) -> bool:
+    return result.get("resultType") == "input_required"
 
 
 def _transport(target: Command | Address | object, sdk: Sdk) -> Transport:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from wieldy.connect.mcp.client.questions import Answerer
     from wieldy.core.context import Context
     from wieldy.core.json import JsonObject
+    from wieldy.run.outcomes import Rest
     from wieldy.tools.present import Presented
     from wieldy.tools.tool import Tool
 
@@ -203,7 +204,7 @@ class McpToolset(Toolset):
     def _tool(self, known: McpTool) -> Tool:
         timeout_s = next(each.timeout_s for each in self._configs if each.name == known.server)
 
-        async def call(arguments: JsonObject, context: Context) -> Presented:
+        async def call(arguments: JsonObject, context: Context) -> Presented | Rest:
             try:
                 server = self._one(known.server)
             except UsageError as error:
@@ -218,6 +219,7 @@ class McpToolset(Toolset):
             effect_declared=known.provenance != "derived",
             trust=known.trust,
             timeout_s=timeout_s,
+            goes_on=True,
         )
 
     def _extras(self, servers: tuple[McpServer, ...]) -> tuple[Tool, ...]:

@@ -45,7 +45,7 @@ def trouble_of(
             what = f"answered `{name}` with something that the protocol does not know ({said})"
         case _:
             what = f"ended while `{name}` was under way ({said})"
-    if effect not in _REPEATABLE:
+    if not is_repeatable(effect):
         return OutcomeUnknownError(
             f"`{name}`: outcome unknown. {title} {what}. It may have taken effect or not: do not take it for done or "
             "undone, and check before you ask for it again."
@@ -53,6 +53,11 @@ def trouble_of(
     if isinstance(error, UnreadableAnswerError):
         return ToolError(f"{title} {what}. Try other arguments, or go on without it.")
     return TransientToolError(f"{title} {what}.")
+
+
+def is_repeatable(effect: Effect) -> bool:
+    """Whether a call may be made again though it may have been carried out."""
+    return effect in _REPEATABLE
 
 
 def _urls(code: int, data: Any) -> list[str]:
