@@ -17,6 +17,7 @@ from wieldy.apps.cli import (
     evaluate,
     execute,
     formats,
+    gateway,
     lint,
     resume,
     run,
@@ -73,6 +74,7 @@ for command in (
     verify.verify,
     lint.lint,
     tools.tools,
+    gateway.gateway,
     doctor.doctor,
     evaluate.report,
 ):

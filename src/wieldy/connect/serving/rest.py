@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -88,20 +88,14 @@ class RestService:
         return _answer(result, self._offering.find(name))
 
 
-def rest_application(
-    offering: Offering, *, keys: Keys | None = None, principal: Principal | None = None, hosts: tuple[str, ...] = ()
-) -> Any:
+def rest_application(offering: Offering, *, keys: Keys | None = None, principal: Principal | None = None) -> Any:
     """The ASGI application; its lifespan opens the tools.
 
     Args:
         offering: What it offers.
         keys: Who may call; None for everybody who reaches it.
         principal: On whose behalf calls are made where there are no keys.
-        hosts: Under which names it may be reached; empty for all.
     """
-    from starlette.applications import Starlette  # noqa: PLC0415 - as above
-    from starlette.middleware import Middleware  # noqa: PLC0415
-    from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: PLC0415
 
     @asynccontextmanager
     async def opened(app: object) -> AsyncGenerator[None]:
@@ -109,10 +103,31 @@ def rest_application(
         async with offering.opened():
             yield
 
-    known = [Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)] if hosts else []
-    service = RestService(offering, has_keys=keys is not None)
-    app = Starlette(routes=service.routes(), lifespan=opened, middleware=known)
+    app = unguarded_application(offering, has_keys=keys is not None, lifespan=opened)
     return Guarded(app, keys, otherwise=principal)
+
+
+def unguarded_application(
+    offering: Offering,
+    *,
+    has_keys: bool,
+    hosts: tuple[str, ...] = (),
+    lifespan: Callable[[Any], AbstractAsyncContextManager[None]] | None = None,
+) -> Any:
+    """The same for an application that finds out itself who calls (`Guarded`).
+
+    Args:
+        offering: What it offers.
+        has_keys: Whether whoever calls needs a key.
+        hosts: Under which names it may be reached; empty for all.
+        lifespan: Opens the tools, if nobody else does.
+    """
+    from starlette.applications import Starlette  # noqa: PLC0415 - as above
+    from starlette.middleware import Middleware  # noqa: PLC0415
+    from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: PLC0415
+
+    known = [Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)] if hosts else []
+    return Starlette(routes=RestService(offering, has_keys=has_keys).routes(), lifespan=lifespan, middleware=known)
 
 
 def _is_of_here(request: Request) -> bool:

@@ -87,8 +87,11 @@ class ToolServer:
             host: Where it will listen: on the loopback, only requests that name it are answered, so that no page in a
                 browser can reach it under another name.
         """
-        app = self.server.streamable_http_app(streamable_http_path=path, host=host)
-        return Guarded(_WithUser(app), self._keys, otherwise=self._principal)
+        return Guarded(self.unguarded(path=path, host=host), self._keys, otherwise=self._principal)
+
+    def unguarded(self, *, path: str = PATH, host: str = "127.0.0.1") -> Any:
+        """As `asgi`, for an application that finds out itself who calls (`Guarded`)."""
+        return _WithUser(self.server.streamable_http_app(streamable_http_path=path, host=host))
 
     def serve_http(self, *, host: str = "127.0.0.1", port: int = 8000, path: str = PATH) -> None:
         """Serves over HTTP until the process is asked to end.

@@ -1,0 +1,47 @@
+"""The two endpoints of a gateway as one ASGI application: MCP at `/mcp`, the tools as an HTTP service beside it.
+
+Deliberately not here: a call (`gateway`), and what a person is told (`apps`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wieldy.connect.mcp.server.server import LOOPBACK, PATH, ToolServer, check_exposure
+from wieldy.connect.serving.keys import Guarded
+from wieldy.connect.serving.rest import unguarded_application
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, MutableMapping
+
+    from wieldy.gateway.gateway import Gateway
+
+
+def gateway_application(gateway: Gateway) -> Any:
+    """The application; its lifespan opens the gateway, so it is run once.
+
+    Raises:
+        UsageError: Others than this machine could call, and there are no keys.
+    """
+    config, keys = gateway.config, gateway.config.keys
+    check_exposure(config.host, keys)
+    hosts = ("127.0.0.1", "localhost") if config.host in LOOPBACK else ()
+    mcp = ToolServer(gateway, keys=keys).unguarded(host=config.host)
+    rest = unguarded_application(gateway, has_keys=keys is not None, hosts=hosts)
+    return Guarded(_Endpoints(mcp, rest), keys)
+
+
+class _Endpoints:
+    """MCP at its path, which also has the lifespan; HTTP at all others."""
+
+    def __init__(self, mcp: Any, rest: Any) -> None:
+        self._mcp, self._rest = mcp, rest
+
+    async def __call__(
+        self,
+        scope: MutableMapping[str, Any],
+        receive: Callable[[], Awaitable[Any]],
+        send: Callable[[MutableMapping[str, Any]], Awaitable[None]],
+    ) -> None:
+        is_mcp = scope["type"] == "lifespan" or scope["path"].rstrip("/") == PATH
+        await (self._mcp if is_mcp else self._rest)(scope, receive, send)

@@ -1,0 +1,238 @@
+"""What stands behind a gateway: MCP servers, services with OpenAPI documents, and functions, each kept open.
+
+One task holds each source open from the gateway's start to its end and shares it with all calls; one that cannot be
+opened is tried again, ever less often, while the others serve. A source whose sessions must not be shared has one
+toolset for each principal. Deliberately not here: names and what was accepted (`catalogue`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+
+import anyio
+from anyio.abc import TaskStatus
+
+from wieldy.core.errors import RunError, UsageError
+from wieldy.core.foreign import single
+from wieldy.gateway.reading import Fields
+from wieldy.tools import Toolset
+
+if TYPE_CHECKING:
+    from wieldy.gateway.config import GatewayConfig
+    from wieldy.gateway.references import References
+
+Session: TypeAlias = Literal["shared", "principal"]
+LoadFunctions: TypeAlias = Callable[[Path], Toolset]
+
+_FIRST_WAIT_S: Final = 1.0
+_LONGEST_WAIT_S: Final = 60.0
+_SHARED: Final = ""
+"""The owner of what all principals share; no principal has an empty name."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Source:
+    """One source.
+
+    Attributes:
+        kind: What it is called in messages.
+        toolsets: By the principal whose sessions it holds; one for all under the empty name.
+        has_prefix: Whether its toolset names its tools after the source already.
+        is_pinned: Whether its definitions must be accepted.
+        secrets: What must never be shown, by name.
+        failures: Why it is not open, by the names of `toolsets`.
+    """
+
+    name: str
+    kind: Literal["mcp", "openapi", "functions"]
+    toolsets: Mapping[str, Toolset]
+    has_prefix: bool
+    is_pinned: bool
+    secrets: Mapping[str, str] = field(repr=False)
+    failures: dict[str, str] = field(default_factory=dict[str, str])
+
+    def toolset_for(self, principal: str) -> Toolset | None:
+        """What this principal's calls use; None while it is not open."""
+        owner = principal if principal in self.toolsets else _SHARED
+        return None if owner in self.failures else self.toolsets.get(owner)
+
+    async def keep_open(
+        self, owner: str, tell: Callable[[str], None], *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    ) -> None:
+        """The toolset is open until the task is cancelled; `task_status` says that it was tried once."""
+        wait_s, is_first = _FIRST_WAIT_S, True
+        while True:
+            try:
+                async with self.toolsets[owner]:
+                    self.failures.pop(owner, None)
+                    if is_first:
+                        task_status.started()
+                    is_first, wait_s = False, _FIRST_WAIT_S
+                    await anyio.sleep_forever()
+            except (RunError, UsageError, OSError, BaseExceptionGroup) as error:
+                found = single(error)
+                if not isinstance(found, RunError | UsageError | OSError):
+                    raise
+                self.failures[owner] = str(found)
+                tell(f"{self.name}: it is not there, and is tried again: {found}")
+            if is_first:
+                task_status.started()
+            is_first = False
+            await anyio.sleep(wait_s)
+            wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+
+
+def sources_of(
+    config: GatewayConfig,
+    *,
+    environment: Mapping[str, str],
+    load_functions: LoadFunctions,
+    tell: Callable[[str], None],
+) -> tuple[Source, ...]:
+    """The sources of a configuration, none of them open.
+
+    Args:
+        config: Which.
+        environment: Where `${NAME}` of MCP servers is looked up.
+        load_functions: Reads a Python file with tools.
+        tell: Hears what a person should know.
+
+    Raises:
+        UsageError: One cannot be as it is configured.
+    """
+    owners, references = tuple(config.callers), config.references
+    found = [
+        _server(name, entry, config.references, environment, owners, tell) for name, entry in config.servers.items()
+    ]
+    found += [_service(name, entry, config.references) for name, entry in config.services.items()]
+    for name, entry in config.functions.items():
+        entry.only("file", "pinned")
+        file = entry.get("file", str, "")
+        if not file:
+            raise entry.wrong("file", "the path of a Python file", None)
+        found.append(
+            Source(
+                name=name,
+                kind="functions",
+                toolsets={_SHARED: load_functions(references.path(file))},
+                has_prefix=False,
+                is_pinned=entry.get("pinned", bool, True),
+                secrets={},
+            )
+        )
+    return tuple(found)
+
+
+def _server(
+    name: str,
+    entry: Fields,
+    references: References,
+    environment: Mapping[str, str],
+    owners: tuple[str, ...],
+    tell: Callable[[str], None],
+) -> Source:
+    from wieldy.connect.mcp.client.toolset import McpToolset  # noqa: PLC0415 - only where there are servers
+    from wieldy.connect.mcp.config import read_config  # noqa: PLC0415
+
+    session = _session(entry)
+    own = entry.within("as")
+    for each, overrides in own.items():
+        if session == "shared" or each not in owners:
+            raise UsageError(
+                f'{overrides.place}: expected a principal of this gateway, and "session": "principal"; the principals '
+                f"are {', '.join(map(repr, owners))}."
+            )
+    toolsets: dict[str, Toolset] = {}
+    secrets: dict[str, str] = {}
+    for owner in owners if session == "principal" else (_SHARED,):
+        values = {key: value for key, value in entry.values.items() if key not in ("session", "pinned", "as")}
+        if owner in own:
+            values |= own[owner].values
+        written, known = _with_variables(values, references, entry.place)
+        (server,) = read_config({"mcpServers": {name: written}}, environment={**environment, **known})
+        secrets |= {f"{name}.{key}" + (f" of {owner}" if owner else ""): text for key, text in server.secrets.items()}
+        secrets |= {f"{name} {number}" + (f" of {owner}" if owner else ""): text for number, text in known.items()}
+        toolsets[owner] = McpToolset(
+            (replace(server, refuses_changes=True),), on_notice=lambda notice: tell(str(notice))
+        )
+    return Source(
+        name=name,
+        kind="mcp",
+        toolsets=toolsets,
+        has_prefix=True,
+        is_pinned=entry.get("pinned", bool, True),
+        secrets=secrets,
+    )
+
+
+def _service(name: str, entry: Fields, references: References) -> Source:
+    from wieldy.connect import openapi  # noqa: PLC0415 - it brings an HTTP client along
+
+    entry.only("document", "credentials", "server", "variables", "only", "effects", "trust", "timeout_s", "pinned")
+    document: object = entry.values.get("document")
+    if not isinstance(document, str | dict):
+        raise entry.wrong("document", "a path, a URL or a document", document)
+    secrets: dict[str, str] = {}
+    credentials: dict[str, Any] = {}
+    for scheme, said in entry.get("credentials", dict, {}).items():
+        place = f"{entry.place}, credentials.{scheme}"
+        if references.is_one(said):
+            credentials[scheme] = secrets[f"{name}.{scheme}"] = references.read(said, place=place)
+            continue
+        credentials[scheme] = {}
+        for part, value in Fields(said, place).values.items():
+            is_secret = references.is_one(value)
+            credentials[scheme][part] = references.read(value, place=place) if is_secret else value
+            if is_secret:
+                secrets[f"{name}.{scheme}.{part}"] = credentials[scheme][part]
+    is_path = isinstance(document, str) and "://" not in document
+    toolset = openapi(
+        references.path(cast("str", document)) if is_path else cast("Any", document),
+        credentials=credentials,
+        server=entry.get("server", str, "") or None,
+        variables=entry.get("variables", dict, {}),
+        only=entry.texts("only"),
+        effects=entry.get("effects", dict, {}),
+        trust=cast("Any", entry.get("trust", str, "untrusted")),
+        timeout_s=entry.number("timeout_s", 60.0),
+        output_schemas=True,
+    )
+    return Source(
+        name=name,
+        kind="openapi",
+        toolsets={_SHARED: toolset},
+        has_prefix=False,
+        is_pinned=entry.get("pinned", bool, True),
+        secrets=secrets,
+    )
+
+
+def _session(entry: Fields) -> Session:
+    said = entry.get("session", str, "shared")
+    if said not in ("shared", "principal"):
+        raise UsageError(f"{entry.place}, `session`: expected 'shared' or 'principal', found {said!r:.40}.")
+    return "shared" if said == "shared" else "principal"
+
+
+def _with_variables(
+    values: Mapping[str, Any], references: References, place: str
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The entry with a variable for each reference, and what these hold: so its reader knows them for secrets."""
+    known: dict[str, str] = {}
+
+    def read(value: Any, where: str) -> Any:
+        if references.is_one(value):
+            variable = f"WIELDY_SECRET_{len(known)}"
+            known[variable] = references.read(value, place=where)
+            return f"${{{variable}}}"
+        if isinstance(value, Mapping):
+            entries = cast("Mapping[str, Any]", value)
+            return {name: read(each, f"{where}.{name}") for name, each in entries.items()}
+        if isinstance(value, list):
+            return [read(each, where) for each in cast("list[Any]", value)]
+        return value
+
+    return {name: read(value, f"{place}, {name}") for name, value in values.items()}, known
