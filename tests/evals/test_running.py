@@ -20,7 +20,7 @@ from wieldy.core.ports import Model, ModelEvent, ModelReply, ModelRequest
 from wieldy.evals import running
 from wieldy.evals.bfcl.categories import categories_named
 from wieldy.evals.bfcl.suite import bfcl_suite
-from wieldy.evals.cases import Suite
+from wieldy.evals.cases import Attempt, Suite
 from wieldy.evals.results import JOURNAL, RESULTS, Trial, read_study, read_trials
 from wieldy.evals.running import ORACLE, Progress, Study, run_study
 from wieldy.evals.verdicts import tally
@@ -176,6 +176,33 @@ async def test_two_processes_do_not_write_to_one_folder(suite: Suite, tmp_path: 
 
     async with anyio.create_task_group() as group:
         await run_study(own, try_once)
+
+
+@pytest.mark.anyio
+async def test_a_task_that_cannot_be_run_does_not_keep_the_others_from_it(suite: Suite, tmp_path: Path) -> None:
+    async def refuse(attempt: Attempt) -> str:
+        raise UsageError(f"{attempt.model.name} cannot begin")
+
+    first, *others = suite.cases
+    broken = replace(suite, cases=(replace(first, run=refuse), *others))
+    trials = await run_study(replace(study(broken, tmp_path), trials=1), nothing)
+    assert (trials[0].verdict.kind, trials[0].verdict.layer, trials[0].verdict.code) == (
+        "unscored",
+        "task",
+        "cannot-begin",
+    )
+    assert [trial.verdict.kind for trial in trials].count("pass") == 3
+
+
+@pytest.mark.anyio
+async def test_what_stops_a_study_is_raised_as_it_is(suite: Suite, tmp_path: Path) -> None:
+    def full(progress: Progress) -> None:
+        if progress.ran == 2:
+            raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="the disk is full"):
+        await run_study(study(suite, tmp_path), full)
+    assert len(await run_study(study(suite, tmp_path), nothing)) == 10
 
 
 @pytest.mark.anyio

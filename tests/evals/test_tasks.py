@@ -188,6 +188,19 @@ async def test_whoever_only_talks_passes_only_what_wants_no_call(templates: list
             assert verdict.kind == ("pass" if case.category == "no call" else "abstain")
 
 
+def test_a_limit_takes_as_many_of_each_kind_and_a_changed_task_is_another_one(templates: list[Path]) -> None:
+    lines = templates[0]
+    kinds = [case.category for case in suite_from(lines, limit=1).cases]
+    assert kinds == ["no call", "one call", "parallel", "chain", "tool error"]
+    before = {case.id: case.digest for case in suite_from(lines).cases}
+    content = lines.read_text()
+    lines.write_text(content.replace('"order": "as listed"', '"order": "any"'))
+    changed = {case.id for case in suite_from(lines).cases if case.digest != before[case.id]}
+    assert changed == {"dozen-pens", "three-lamps"}
+    lines.write_text(content.replace("in the warehouse", "in the warehouse\u2028now"))
+    assert all(case.digest != before[case.id] for case in suite_from(lines).cases)
+
+
 TOOL = {"tool": {"name": "f", "results": [{"arguments": {}, "result": 1}]}}
 
 

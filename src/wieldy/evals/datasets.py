@@ -11,7 +11,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -68,18 +69,28 @@ def suite_from(path: Path, *, limit: int | None = None) -> Suite:
         raise UsageError(f"{path}: expected tasks with different ids, found {repeated!r} twice.")
     if not tasks:
         raise UsageError(f"{path}: expected at least one task, found none. `wieldy eval --template FILE` writes some.")
-    return Suite(name=path.name, cases=tuple(map(_case, tasks[:limit])), source={"file": path.name})
+    return Suite(name=path.name, cases=tuple(map(_case, _first_of_each(tasks, limit))), source={"file": path.name})
+
+
+def _first_of_each(tasks: Iterable[Task], limit: int | None) -> Iterator[Task]:
+    """As many of each kind."""
+    taken = Counter[str]()
+    for task in tasks:
+        taken[task.kind] += 1
+        if limit is None or taken[task.kind] <= limit:
+            yield task
 
 
 def _case(task: Task) -> Case:
     messages = [message_to_json(message) for message in messages_from(task.prompt)]
-    definitions = [(tool.name, tool.definition.input_schema) for tool in tools_from(task.tools).tools]
-    wanted = [(each.name, each.arguments, dict(each.alternatives)) for each in task.calls or ()]
+    tools = [(each.name, each.origin, each.definition.input_schema) for each in tools_from(task.tools).tools]
+    calls = [(each.name, each.arguments, dict(each.alternatives)) for each in task.calls or ()]
+    wanted = [task.calls is None, calls, task.order, task.extra_calls, task.answer, task.tool_errors]
     return Case(
         id=task.id,
         category=task.kind,
         cluster=task.cluster or task.id,
-        digest=digest(messages, definitions, wanted, task.calls is None, task.answer, task.instructions),
+        digest=digest(messages, tools, wanted, task.instructions),
         run=partial(_run, task),
         judge=partial(_judge, task),
         oracle=partial(oracle, task),
@@ -135,7 +146,7 @@ def read_lines(path: Path) -> list[Task]:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: the file cannot be read: {error}") from error
     tools, tasks = dict[str, Tool](), list[Task]()
-    for number, line in enumerate(content.splitlines(), 1):
+    for number, line in enumerate(content.split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("//"):
             continue
         try:
@@ -194,7 +205,7 @@ def _tool(row: Mapping[str, Any]) -> Tool:
             raise ToolError(str(found["error"]))
         return found.get("result")
 
-    return tool_from_schema(definition, answer, origin=f"dataset:{definition.name}", effect="read")
+    return tool_from_schema(definition, answer, origin=f"dataset:{digest(definition.name, results)}", effect="read")
 
 
 # Python

@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import anyio
 
@@ -22,6 +22,8 @@ from wieldy.core.errors import UsageError
 from wieldy.core.json import digest
 from wieldy.evals.cases import Attempt, Case, Suite
 from wieldy.evals.results import JOURNAL, Results, Trial, read_study, write_study
+from wieldy.evals.verdicts import Verdict, unscored
+from wieldy.run.executor import first_of
 from wieldy.run.journal import SqliteJournal
 from wieldy.run.policy import Policy, allow_all
 from wieldy.run.state import fold
@@ -168,9 +170,12 @@ async def _work(
             ran += 1
             on_progress(Progress(before + ran, total, ran, trial))
 
-    async with anyio.create_task_group() as group:
-        for _ in range(min(study.jobs, len(left))):
-            group.start_soon(worker)
+    try:
+        async with anyio.create_task_group() as group:
+            for _ in range(min(study.jobs, len(left))):
+                group.start_soon(worker)
+    except BaseExceptionGroup as several:
+        raise first_of(several) from several
 
 
 async def _run(study: Study, job: _Job, model: Model | None, journal: Journal) -> Trial:
@@ -181,17 +186,15 @@ async def _run(study: Study, job: _Job, model: Model | None, journal: Journal) -
         "configuration": configuration,
         "trial": job.trial,
     }
-    run_id = await case.run(Attempt(model or case.oracle(), journal, study.strategy, study.policy, metadata))
+    try:
+        run_id = await case.run(Attempt(model or case.oracle(), journal, study.strategy, study.policy, metadata))
+    except UsageError as error:  # one task that cannot be run says nothing of the others
+        return _trial(study, job, verdict=unscored("task", f"cannot-begin: {error}"))
     entries = journal.read(run_id)
     judged, state = case.judge(entries), fold(entries)
-    return Trial(
-        suite=study.suite.name,
-        task=case.id,
-        category=case.category,
-        cluster=case.cluster,
-        digest=case.digest,
-        configuration=configuration,
-        trial=job.trial,
+    return _trial(
+        study,
+        job,
         run_id=run_id,
         verdict=judged.verdict,
         others=dict(judged.others),
@@ -202,6 +205,31 @@ async def _run(study: Study, job: _Job, model: Model | None, journal: Journal) -
         calls=len(state.calls),
         cost_usd=state.usage.cost_usd,
         duration_s=max(0.0, entries[-1].time - entries[0].time),
+    )
+
+
+def _trial(
+    study: Study,
+    job: _Job,
+    *,
+    verdict: Verdict,
+    others: dict[str, Verdict] | None = None,
+    run_id: str = "",
+    **became: Any,
+) -> Trial:
+    case = job.case
+    return Trial(
+        suite=study.suite.name,
+        task=case.id,
+        category=case.category,
+        cluster=case.cluster,
+        digest=case.digest,
+        configuration=study.configuration(job.name),
+        trial=job.trial,
+        run_id=run_id,
+        verdict=verdict,
+        others=others or {},
+        **became,
     )
 
 

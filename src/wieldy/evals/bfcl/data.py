@@ -75,7 +75,7 @@ class BfclData:
         file = self._folder.joinpath(name)
         if not file.is_file():
             raise UsageError(f"{self.place}: expected BFCL's file {name}, found none.")
-        return map(json.loads, file.read_text(encoding="utf-8").splitlines())
+        return map(json.loads, filter(str.strip, file.read_text(encoding="utf-8").split("\n")))
 
 
 def _task(category: Category, row: dict[str, Any], answers: dict[str, Any]) -> BfclTask:

@@ -72,11 +72,12 @@ def strict_verdict(task: BfclTask, entries: Sequence[Entry]) -> Verdict:
     if not is_valid(task):
         return invalid_task("no-right-answer: no answer fits the functions that the task describes")
     reply = first_reply(task, entries)
-    fault = decisive(faults(entries))
-    if reply.entry is None or (fault is not None and fault.layer == "harness"):
-        # Without a reply there is always a fault: the run was stopped before.
-        layer, reason = (fault.layer, fault.reason) if fault is not None else ("environment", "no-reply: nothing came")
-        return unscored(layer, reason, evidence=fault.evidence if fault is not None else ())
+    found = faults(entries)
+    ours = (fault for fault in found if fault.layer == "harness" and reply.entry in fault.evidence)
+    # Without a reply there is always a fault that stopped the run before.
+    fault = decisive(found) if reply.entry is None else next(ours, None)
+    if fault is not None:
+        return unscored(fault.layer, fault.reason, evidence=fault.evidence)
     match task.category.wanted:
         case "calls":
             return _calls_verdict(task, reply)
