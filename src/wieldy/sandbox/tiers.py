@@ -18,12 +18,13 @@ _CONTAINER: Final = (
     "the network: there is none, and no sockets",
     "processes: no other one is seen, none can be started, threads neither",
     "the kernel: system calls are an allow-list, beside that of the engine",
-    "memory, CPU time, output, files and calls: limited",
+    "memory, CPU time, output, the size of files and calls: limited",
 )
 _CONTAINER_LEAVES: Final = (
     "the kernel is shared, unless the engine runs containers in a virtual machine",
     "side channels: timing, caches, load",
     "all of the image can be read",
+    "how many files code writes is bounded by memory only; too many end the run when it has ended itself",
     "the engine runs with more rights than code or this program need",
 )
 

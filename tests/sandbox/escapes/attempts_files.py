@@ -231,6 +231,7 @@ for number in range(200):
     open(f'f{number}', 'w').close()
 claim('200 files')
 """,
+        known=("podman",),
     ),
     disk(
         name="disk: more directories and links than the limit",
@@ -240,6 +241,7 @@ for number in range(100):
     os.symlink('x', f'd{number}/link')
 claim('200 entries')
 """,
+        known=("podman",),
     ),
     metadata(
         name="metadata: whether a path exists, and its size",
