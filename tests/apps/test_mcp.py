@@ -110,3 +110,18 @@ def test_where_nobody_sits_there_it_is_declined_and_said(wieldy: Any, serve: Cal
     assert "Which size?" in ran.stderr
     assert "it was declined" in ran.stderr
     assert "decline" in ran.stdout
+
+
+def test_with_pause_the_question_waits_for_approval(
+    wieldy: Any, serve: Callable[..., Any], config: Path, tmp_path: Path
+) -> None:
+    model = serve([[("shop__confirm", {})], "done"]).model
+    journal = tmp_path / "runs.db"
+    first = wieldy(
+        *("run", "go", "--model", model, "--mcp", config, "--journal", journal, "--yes", "--pause", "--json")
+    )
+    (waiting,) = json.loads(first.stdout.splitlines()[-1])["waiting"]
+    assert waiting["arguments"]["question"] == "Delete all?"
+    assert wieldy("approve", waiting["run_id"], waiting["call_id"], "--journal", journal).returncode == 0
+    resumed = wieldy("resume", "last", "--journal", journal)
+    assert "accept {'sure': True, 'why': 'tidy'}" in resumed.stdout, resumed.stdout + resumed.stderr

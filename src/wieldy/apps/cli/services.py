@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 
 
 def load_services(
-    *, mcp: Sequence[str], openapi: Described | None = None, before_note: Callable[[], None] = lambda: None
+    *,
+    mcp: Sequence[str],
+    openapi: Described | None = None,
+    asks: bool = True,
+    before_note: Callable[[], None] = lambda: None,
 ) -> list[Toolset]:
     """A set of tools for each service, none of which is reached yet.
 
     Args:
         mcp: Files, addresses and command lines of MCP servers.
         openapi: A service by its document.
+        asks: Whether what servers ask a person is asked at the terminal; if not, the call rests where it can.
         before_note: Called before anything is printed, so that it starts on a line of its own.
 
     Raises:
@@ -39,4 +44,5 @@ def load_services(
         before_note()
         note(str(notice))
 
-    return found + [servers_of(config, answerer=FillingIn(before_note), on_notice=tell) for config in mcp]
+    answerer = FillingIn(before_note) if asks else None
+    return found + [servers_of(config, answerer=answerer, on_notice=tell) for config in mcp]

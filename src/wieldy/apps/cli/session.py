@@ -102,7 +102,7 @@ class Session:
             raise UsageError("The model of this run is not recorded. Name it with --model.")
         tools, services = (
             load_tools(recipe.tools_files),
-            load_services(mcp=recipe.mcp, openapi=recipe.openapi, before_note=view.make_room),
+            load_services(mcp=recipe.mcp, openapi=recipe.openapi, asks=not recipe.pauses, before_note=view.make_room),
         )
         if not services:  # what those offer is known once they are reached
             self._tell_of_missing(tools)
