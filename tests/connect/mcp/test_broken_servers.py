@@ -1,0 +1,192 @@
+"""Servers that break the protocol: one broken thing costs only itself, and what cannot be read is said."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from wieldy import RunError
+from wieldy.connect import mcp
+from wieldy.connect.mcp.client import stdio
+
+pytestmark = pytest.mark.anyio
+
+PROGRAM = Path(__file__).parent / "raw_server.py"
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {"tools": {}},
+    "serverInfo": {"name": "raw", "version": "1"},
+}
+GOOD = {"name": "good", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}
+ANSWER = {"content": [{"type": "text", "text": "fine"}]}
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Callable[..., list[str]]:
+    """The command of a server that follows a script."""
+
+    def command(**methods: Any) -> list[str]:
+        script = {"initialize": HELLO, "tools/list": {"tools": [GOOD]}, "tools/call": ANSWER, **methods}
+        path = tmp_path / "script.json"
+        path.write_text(json.dumps(script))
+        return [sys.executable, str(PROGRAM), str(path)]
+
+    return command
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"name": "bad", "inputSchema": {"type": "objekt"}},
+        {"name": "bad", "inputSchema": {"type": "object", "properties": 7}},
+        {"name": "bad", "inputSchema": "none"},
+        {"name": "bad"},
+        {"name": ["bad"], "inputSchema": {"type": "object"}},
+        "bad",
+    ],
+)
+async def test_a_broken_tool_does_not_cost_the_others(scripted: Any, call: Any, broken: Any) -> None:
+    command = scripted(**{"tools/list": {"tools": [broken, GOOD]}})
+    async with mcp(command, trusted=True) as toolset:
+        assert [tool.name for tool in toolset] == ["good"]
+        assert [notice.kind for notice in toolset.notices] == ["left_out"]
+        assert (await call(toolset, "good")).content == "fine"
+
+
+async def test_hints_and_descriptions_of_a_wrong_type_are_passed_over(scripted: Any) -> None:
+    odd = GOOD | {"description": 7, "annotations": {"readOnlyHint": "yes"}, "title": "Good", "outputSchema": 7}
+    async with mcp(scripted(**{"tools/list": {"tools": [odd]}}), trusted=True) as toolset:
+        (tool,) = toolset
+        assert (tool.definition.description, tool.effect) == ("Good", "unsafe")
+        assert [notice.kind for notice in toolset.notices] == ["output_schema"]
+
+
+async def test_a_list_that_never_ends_is_read_until_it_repeats_itself(scripted: Any) -> None:
+    async with mcp(scripted(**{"tools/list": {"tools": [GOOD], "nextCursor": "again"}})) as toolset:
+        assert [tool.name for tool in toolset] == ["good"]
+        assert [notice.kind for notice in toolset.notices] == ["left_out"]  # the same tool a second time
+
+
+async def test_a_server_without_tools_is_an_empty_set(scripted: Any) -> None:
+    async with mcp(scripted(initialize=HELLO | {"capabilities": {}})) as toolset:
+        assert len(toolset) == 0
+
+
+@pytest.mark.parametrize("answer", [{"content": 7}, {"content": [{"type": "text", "text": 7}]}, {"isError": "perhaps"}])
+async def test_an_answer_that_cannot_be_read_is_said_or_shown_and_never_lost(
+    scripted: Any, call: Any, answer: Any
+) -> None:
+    async with mcp(scripted(**{"tools/call": answer}), trusted=True) as toolset:
+        result = await call(toolset, "good")
+        assert "protocol does not know" in result.content or not result.is_error
+        assert result.content
+
+
+async def test_of_a_call_that_may_have_had_an_effect_nobody_knows_how_it_ended(scripted: Any, call: Any) -> None:
+    plain = {"name": "good", "inputSchema": {"type": "object"}}
+    broken = {"raw": '{"jsonrpc": "2.0", "id": ID, "result": 7}'}
+    entry = {"command": (command := scripted(**{"tools/list": {"tools": [plain]}, "tools/call": broken}))[0]}
+    async with mcp({"mcpServers": {"s": {**entry, "args": command[1:], "timeout_s": 1}}}) as toolset:
+        result = await call(toolset, "s__good")
+        assert result.is_error
+        assert "do not take it for" in result.content
+
+
+async def test_a_message_without_end_ends_the_connection_and_says_so(
+    scripted: Any, call: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "MAX_MESSAGE_BYTES", 1_000_000)
+    command = scripted(**{"tools/call": {"raw": "x" * 1000, "times": 3000}})
+    async with mcp({"mcpServers": {"s": {"command": command[0], "args": command[1:]}}}) as toolset:
+        result = await call(toolset, "s__good")
+        assert result.is_error
+        assert "outcome unknown" in result.content
+
+
+# HTTP
+
+
+class Refusing:
+    """A server on the loopback that answers a status to everything, and keeps what it was sent."""
+
+    def __init__(self, status: int, body: str = "", content_type: str = "text/plain") -> None:
+        self.headers: list[dict[str, str]] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, *_: object) -> None:
+                pass
+
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                outer.headers.append({name.lower(): value for name, value in self.headers.items()})
+                self.send_response(status)
+                self.send_header("Content-Type", content_type)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body.encode())
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/mcp"
+        self._thread = Thread(target=self._server.serve_forever, args=(0.01,))
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+@pytest.fixture
+def refusing() -> Iterator[Callable[..., Refusing]]:
+    servers: list[Refusing] = []
+
+    def start(*arguments: Any) -> Refusing:
+        servers.append(Refusing(*arguments))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (401, "", "HTTP 401 Unauthorized"),
+        (403, "not for you", "HTTP 403 Forbidden: not for you"),
+        (500, "", "HTTP 500"),
+        (503, "later", "HTTP 503 Service Unavailable: later"),
+        (404, "", "HTTP 404 Not Found"),
+        (200, "<html>", "content type|Unexpected"),
+    ],
+)
+async def test_what_a_server_answers_instead_is_said(refusing: Any, status: int, body: str, said: str) -> None:
+    server = refusing(status, body)
+    with pytest.raises(RunError, match=said):
+        async with mcp({"url": server.url}):
+            pytest.fail("it was opened")
+
+
+async def test_an_error_of_the_protocol_is_told_in_its_own_words(refusing: Any) -> None:
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "no licence"}})
+    server = refusing(400, body, "application/json")
+    with pytest.raises(RunError, match="no licence"):
+        async with mcp({"url": server.url}):
+            pytest.fail("it was opened")
+
+
+async def test_headers_are_sent_with_every_request(refusing: Any) -> None:
+    server = refusing(401)
+    with pytest.raises(RunError):
+        async with mcp({"url": server.url, "headers": {"X-Key": "${KEY}"}}, environment={"KEY": "canary-77"}):
+            pytest.fail("it was opened")
+    assert server.headers
+    assert all(headers["x-key"] == "canary-77" for headers in server.headers)
