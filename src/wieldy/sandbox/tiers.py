@@ -23,7 +23,7 @@ _CONTAINER: Final = (
 _CONTAINER_LEAVES: Final = (
     "the kernel is shared, unless the engine runs containers in a virtual machine",
     "side channels: timing, caches, load",
-    "all of the image can be read",
+    "all of the image can be read, and what is mounted there, with the paths at which the engine keeps it",
     "how many files code writes is bounded by memory only; too many end the run when it has ended itself",
     "the engine runs with more rights than code or this program need",
 )

@@ -229,7 +229,12 @@ if str(HOST) in pids: claim(len(pids))
 """,
     ),
     proc(name="proc: its own memory as a file", oracle="claim", code="open('/proc/self/mem', 'r+b')\nclaim('open')"),
-    proc(name="proc: what is mounted", oracle="claim", code="claim(len(open('/proc/self/mountinfo').read()))"),
+    proc(
+        name="proc: what is mounted",
+        oracle="claim",
+        code="claim(len(open('/proc/self/mountinfo').read()))",
+        known=("podman",),
+    ),
     proc(
         name="proc: change the kernel's settings of itself",
         oracle="claim",
