@@ -103,3 +103,20 @@ def test_tools_can_be_called_without_await_and_modules_are_there() -> None:
         step = tracked.answer([Reply(value={"n": call.seq}) for call in step.calls])
     assert isinstance(step, Done)
     assert step.value == "[0, 1, 2]"
+
+
+def test_what_earlier_code_has_left_counts_and_what_it_has_dropped_does_not() -> None:
+    limits, tracked = TrackedLimits(allocated=100_000), None
+    codes = ["kept = ['x' * 30_000]", *["kept.append('x' * 30_000)"] * 2, "del kept", "kept = 'x' * 90_000"]
+    for code in codes:
+        tracked = Tracked(code, tools={}, limits=limits, after=tracked)
+        assert isinstance(tracked.start(), Done), code
+    assert isinstance(Tracked("'y' * 20_000", tools={}, limits=limits, after=tracked).start(), Failed)
+
+
+def test_what_one_function_keeps_from_another_counts() -> None:
+    limits = TrackedLimits(allocated=100_000)
+    code = "def make():\n    text = 'x' * 60_000\n    def f():\n        return text\n    return f\nf = make()"
+    earlier = Tracked(code, tools={}, limits=limits)
+    assert isinstance(earlier.start(), Done)
+    assert isinstance(Tracked("'y' * 60_000", tools={}, limits=limits, after=earlier).start(), Failed)

@@ -16,7 +16,8 @@ class TrackedLimits:
         depth: Functions within functions.
         calls: Tool calls.
         size: Characters of a text, elements of a container.
-        allocated: Characters and elements made over the whole run; what is dropped is not given back.
+        allocated: Characters and elements made over the whole run, beside those that earlier code has left; what is
+            dropped is not given back.
         int_bits: Bits of a whole number.
         stdout: Characters that may be printed.
         code: Characters of the code.

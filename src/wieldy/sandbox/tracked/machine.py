@@ -17,6 +17,7 @@ from wieldy.sandbox.tracked.functions import FUNCTIONS
 from wieldy.sandbox.tracked.iteration import Steps
 from wieldy.sandbox.tracked.kinds import PARENTS
 from wieldy.sandbox.tracked.limits import LimitReachedError, Meter, TrackedLimits
+from wieldy.sandbox.tracked.marking import size_within
 from wieldy.sandbox.tracked.objects import (
     CLEAN,
     Builtin,
@@ -66,6 +67,7 @@ class Machine:
         """The code is the one that runs next, with limits of its own; it finds what earlier code has left."""
         self.tree = tree
         self.meter = Meter(limits)
+        self.meter.allocated = size_within(self.env)
         self.control.begin(self.meter)
         self.is_async = any(isinstance(node, ast.Await) or _is_asyncio(node) for node in ast.walk(tree))
         self.analysis = Analysis(tree)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
 from wieldy.sandbox.tracked.analysis import MUTATING, Effects
-from wieldy.sandbox.tracked.limits import Meter
+from wieldy.sandbox.tracked.limits import Meter, TrackedLimits
 from wieldy.sandbox.tracked.objects import (
     PLAIN,
     Builtin,
@@ -80,12 +81,23 @@ def mark_all(
                 env.taint(name, label, is_deleted=False)
 
 
+def size_within(env: Env) -> int:
+    """Characters and elements of all that can be reached from the scope, each object once."""
+    reach = _Reach(Meter(TrackedLimits(steps=sys.maxsize)))
+    reach.is_counting = True
+    reach.add_scope(env)
+    reach.walk()
+    return reach.size
+
+
 class _Reach:
     """What can be reached from parts of the code, and what of it they change."""
 
     def __init__(self, meter: Meter) -> None:
         self.meter = meter
         self.is_entangled = False
+        self.is_counting = False
+        self.size = 0
         self.prints = False
         self.seen: dict[int, object] = {}
         self.changed: list[object] = []
@@ -123,11 +135,16 @@ class _Reach:
     def walk(self) -> None:
         while self._waiting:
             data = self._waiting.pop()
+            if self.is_counting and isinstance(data, str) and id(data) not in self.seen:
+                self.seen[id(data)] = data
+                self.size += len(data)
             if isinstance(data, PLAIN) or id(data) in self.seen:
                 continue
             self.meter.charge(1)
             self.seen[id(data)] = data
-            self._waiting += self._within(data)
+            within = self._within(data)
+            self.size += len(within)
+            self._waiting += within
 
     def _within(self, data: Any) -> list[object]:
         if isinstance(data, ListObject | TupleObject):
