@@ -12,7 +12,13 @@ import pytest
 from wieldy.sandbox import probe
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("how-to/actions.md", "how-to/foreign-histories.md", "how-to/outputs.md", "how-to/tool-search.md")
+PAGES = (
+    "how-to/actions.md",
+    "how-to/foreign-histories.md",
+    "how-to/mcp-server.md",
+    "how-to/outputs.md",
+    "how-to/tool-search.md",
+)
 IN_THE_SANDBOX = ("tutorial-code.md", "how-to/code-actions.md", "how-to/skills.md")
 
 
