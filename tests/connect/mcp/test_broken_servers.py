@@ -190,3 +190,32 @@ async def test_headers_are_sent_with_every_request(refusing: Any) -> None:
             pytest.fail("it was opened")
     assert server.headers
     assert all(headers["x-key"] == "canary-77" for headers in server.headers)
+
+
+async def test_a_server_that_says_who_it_is_and_nothing_more_is_given_up(scripted: Any) -> None:
+    command = scripted(**{"tools/list": {"raw": ""}})
+    with pytest.raises(RunError, match=r"no answer within 0\.5 s"):
+        async with mcp({"command": command[0], "args": command[1:], "timeout_s": 0.5}):
+            pytest.fail("it was opened")
+
+
+async def test_what_a_server_does_not_offer_is_empty_and_what_it_offers_beside_tools_is_there(scripted: Any) -> None:
+    command = scripted(
+        initialize=HELLO | {"capabilities": {"resources": {}}},
+        **{"resources/list": {"resources": [{"uri": "note://a", "name": "a"}]}},
+    )
+    async with mcp(command, resources=True, prompts=True) as toolset:
+        assert [tool.name for tool in toolset] == ["list_resources", "read_resource"]
+        assert await toolset.prompts() == []
+        assert [entry["uri"] for entry in await toolset.resources()] == ["note://a"]
+
+
+async def test_what_has_changed_since_a_set_was_last_open_is_told_once(scripted: Any) -> None:
+    heard: list[Any] = []
+    toolset = mcp(scripted(), on_notice=heard.append)
+    async with toolset:
+        assert heard == []
+    scripted(**{"tools/list": {"tools": [GOOD | {"description": "Better."}]}})
+    for _ in range(2):
+        async with toolset:
+            assert [(notice.kind, notice.tool) for notice in heard] == [("changed", "good")]

@@ -6,15 +6,17 @@ nobody knows. Deliberately not here: keeping the connection (`supervisor`), and 
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Final, cast
 
 import anyio
 from msgspec.structs import replace
 
+from wieldy.connect.mcp.client.pages import pages
 from wieldy.connect.mcp.client.port import (
     ConnectionFailedError,
+    ConnectionLostError,
     Hooks,
     NotProcessedError,
     RefusedError,
@@ -41,9 +43,6 @@ if TYPE_CHECKING:
     from wieldy.core.json import JsonObject, JsonValue
     from wieldy.tools.present import Presented
 
-MAX_PAGES: Final = 1000
-"""How many pages of a list are read."""
-
 MAX_ROUNDS: Final = 10
 """How often a server may ask for more within one call."""
 
@@ -58,11 +57,19 @@ class McpServer:
         config: Which.
         answerer: Answers what it asks a person.
         on_notice: Hears what a person should know.
+        known: Its tools when it was last reached.
     """
 
-    def __init__(self, config: ServerConfig, *, answerer: Answerer | None, on_notice: Callable[[Notice], None]) -> None:
+    def __init__(
+        self,
+        config: ServerConfig,
+        *,
+        known: tuple[McpTool, ...] = (),
+        answerer: Answerer | None,
+        on_notice: Callable[[Notice], None],
+    ) -> None:
         self.config = config
-        self.tools: tuple[McpTool, ...] = ()
+        self.tools = known
         self.notices: tuple[Notice, ...] = ()
         self.info: ServerInfo | None = None
         self._answerer = answerer
@@ -100,7 +107,8 @@ class McpServer:
         """
         async with self._listing:
             try:
-                await self._learn()
+                with self._in_time():
+                    await self._learn()
             except UsageError as error:
                 raise UsageError(f"{self._title} cannot be started: {self._mask.text(str(error))}") from error
             except ConnectionFailedError as error:
@@ -140,19 +148,22 @@ class McpServer:
             ToolError: It gives no answer.
         """
         try:
-            result = await self._supervisor.request(method, params)
-            return cast("JsonObject", self._mask.value(await self._rounds(method, params, result, None)))
+            with self._in_time():
+                result = await self._supervisor.request(method, params)
+                return cast("JsonObject", self._mask.value(await self._rounds(method, params, result, None)))
         except (ConnectionFailedError, UsageError) as error:
             raise trouble_of(error, name=method, effect="read", title=self._title, mask=self._mask) from error
 
     async def listed(self, method: str, key: str) -> list[JsonObject]:
-        """All pages of a list; empty where the server has no such list.
+        """All pages of a list, such as `resources/list`; empty where the server has no such list.
 
         Raises:
             ToolError: It gives no answer.
         """
         found: list[JsonObject] = []
-        async for page in self._pages(method, lambda params: self.ask(method, params)):
+        if self.info is not None and not self.info.offers(method.partition("/")[0]):
+            return found
+        async for page in pages(lambda params: self.ask(method, params)):
             entries = page.get(key)
             found += [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
         return found
@@ -164,30 +175,18 @@ class McpServer:
         self.info = session.info
         listed: list[JsonValue] = []
         if session.info.offers("tools"):
-            async for page in self._pages("tools/list", lambda params: self._supervisor.request("tools/list", params)):
+            async for page in pages(lambda params: self._supervisor.request("tools/list", params)):
                 entries = page.get("tools")
                 listed += entries if isinstance(entries, list) else []
         tools, notices = read_tools(listed, self.config)
-        is_first = self._listed_by is None
-        changes = () if is_first else tuple(compared(self.tools, tools, server=self.config.name))
+        was_known = bool(self.tools) or self._listed_by is not None
+        changes = tuple(compared(self.tools, tools, server=self.config.name)) if was_known else ()
         new = [notice for notice in notices if notice not in self.notices]
         self._listed_by = session
         self.tools = tools
         self.notices = (*self.notices, *new, *changes)
         for notice in (*new, *changes):
             self._on_notice(notice)
-
-    async def _pages(self, method: str, get: Callable[[JsonObject], Any]) -> AsyncIterator[JsonObject]:
-        seen: set[str] = set()
-        params: JsonObject = {}
-        for _ in range(MAX_PAGES):
-            page = cast("JsonObject", await get(params))
-            yield page
-            cursor = page.get("nextCursor")
-            if not isinstance(cursor, str) or not cursor or cursor in seen:
-                return
-            seen.add(cursor)
-            params = {"cursor": cursor}
 
     async def _up_to_date(self) -> None:
         """The list is the one of this connection: a server that was started again may be another one."""
@@ -276,6 +275,19 @@ class McpServer:
         if self._answerer is None:
             self._declined.append(f"The server asked a person {question.message!r:.200}; {_NO_ONE}.")
         return await answered(question, self._answerer)
+
+    @contextmanager
+    def _in_time(self) -> Generator[None]:
+        """What is done within is given up after as long as a call may take.
+
+        Raises:
+            ConnectionLostError: It was.
+        """
+        try:
+            with anyio.fail_after(self.config.timeout_s):
+                yield
+        except TimeoutError as error:
+            raise ConnectionLostError(f"it gave no answer within {self.config.timeout_s:g} s") from error
 
     @property
     def _title(self) -> str:

@@ -77,6 +77,7 @@ class McpToolset(Toolset):
         self._answerer = answerer
         self._notify = on_notice
         self._open: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[McpServer, ...]] = WeakKeyDictionary()
+        self._seen: tuple[object, ...] = ()
         self._known: tuple[McpTool, ...] = ()
         self._made: tuple[Tool, ...] = ()
         self._notices: tuple[Notice, ...] = ()
@@ -86,18 +87,20 @@ class McpToolset(Toolset):
     def tools(self) -> tuple[Tool, ...]:
         """The tools, as the servers list them now; those of the last time where the set is not open."""
         servers = self._servers()
-        known = tuple(tool for server in servers for tool in server.tools)
-        if servers and known != self._known:
+        seen = tuple((server.info, server.tools) for server in servers)
+        if servers and seen != self._seen:
+            known = tuple(tool for server in servers for tool in server.tools)
             # A tool is the same object for as long as the server describes it in the same way.
             kept = {each.identity: made for each, made in zip(self._known, self._made, strict=False)}
             self._made = (*(kept.get(each.identity) or self._tool(each) for each in known), *self._extras(servers))
-            self._known = known
+            self._seen, self._known = seen, known
         return self._made
 
     @property
     def mcp_tools(self) -> tuple[McpTool, ...]:
         """What is known of each tool: its server, its own name, who says what it does."""
-        return self._known if self.tools or not self._known else ()
+        _ = self.tools  # brings it up to date
+        return self._known
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -115,9 +118,7 @@ class McpToolset(Toolset):
         loop = asyncio.get_running_loop()
         try:
             async with AsyncExitStack() as stack:
-                servers = tuple(
-                    McpServer(each, answerer=self._answerer, on_notice=self._hear) for each in self._configs
-                )
+                servers = tuple(map(self._server, self._configs))
                 for server in servers:
                     await stack.enter_async_context(server.running())
                 await _learn(servers)
@@ -178,6 +179,11 @@ class McpToolset(Toolset):
 
     # Parts
 
+    def _server(self, config: ServerConfig) -> McpServer:
+        # What it said when the set was last open, so that changes since then are told as well.
+        known = tuple(tool for tool in self._known if tool.server == config.name)
+        return McpServer(config, known=known, answerer=self._answerer, on_notice=self._hear)
+
     def _servers(self) -> tuple[McpServer, ...]:
         try:
             return self._open.get(asyncio.get_running_loop(), ())
@@ -232,6 +238,8 @@ class McpToolset(Toolset):
         return tuple(made)
 
     def _hear(self, notice: Notice) -> None:
+        if notice in self._notices:  # as each time that the set is opened
+            return
         self._notices = (*self._notices, notice)
         if self._notify is not None:
             self._notify(notice)
