@@ -43,7 +43,7 @@ def plain(value: Any, depth: int = 0) -> Any:
         return _object(cast("dict[Any, Any]", value), depth)
     if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
         return plain(value.tolist(), depth + 1)
-    if hasattr(type(value), "_wieldy_json"):
+    if hasattr(cast("Any", type(value)), "_wieldy_json"):
         return plain(value._wieldy_json(), depth + 1)
     raise NotJsonError(f"a value of the type {type(value).__name__}")
 
