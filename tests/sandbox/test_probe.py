@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -102,3 +105,32 @@ def test_no_tier_in_which_no_kernel_isolates_is_taken_unless_it_is_named(monkeyp
     with pytest.raises(SandboxTierError) as refused:
         anyio.run(opened, None, "/nowhere/python")
     assert "monty" not in refused.value.reasons
+
+
+ALONE = """
+import ctypes, json, os, sys
+if ctypes.CDLL(None, use_errno=True).unshare(0x10000000):
+    sys.exit("no namespace of users")
+for name, content in (("setgroups", "deny"), ("uid_map", f"0 {USER} 1"), ("gid_map", f"0 {GROUP} 1")):
+    with open(f"/proc/self/{name}", "w") as file:
+        file.write(content)
+with open("/proc/sys/user/max_user_namespaces", "w") as file:
+    file.write("0")
+from wieldy import sandbox
+print(json.dumps({tier.name: tier.reason for tier in sandbox.probe() if tier.name.startswith("jail")}))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="makes a namespace")
+def test_where_there_is_one_user_only_and_no_namespace_the_jails_are_refused_in_words(tmp_path: Path) -> None:
+    code = f"USER, GROUP = {os.geteuid()}, {os.getegid()}\n{ALONE}"
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if "no namespace of users" in done.stderr:
+        pytest.skip("no namespace of users can be made here")
+    assert done.returncode == 0, done.stderr
+    reasons = json.loads(done.stdout)
+    assert "let users make namespaces" in reasons["jail-ns"]
+    assert "nobody" in reasons["jail"]
+    assert list(tmp_path.iterdir()) == []

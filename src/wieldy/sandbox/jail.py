@@ -6,14 +6,20 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from wieldy.core.errors import UsageError
 from wieldy.sandbox.inside.linux.rights import NOBODY
 from wieldy.sandbox.inside.settings import Settings
 from wieldy.sandbox.options import Opened, Options
 from wieldy.sandbox.starting import SandboxProcesses, start_interpreter
+from wieldy.sandbox.tiers import StartError
 from wieldy.sandbox.worker import JailedWorker, mapped_by
+
+_ADVICE: Final = (
+    "let users make namespaces (Debian: sysctl kernel.unprivileged_userns_clone=1; Ubuntu: "
+    "kernel.apparmor_restrict_unprivileged_userns=0), or take the tier jail"
+)
 
 
 class JailedWorkers:
@@ -43,11 +49,23 @@ async def open_jail(tier: Literal["jail-ns", "jail"], options: Options) -> Opene
         UsageError: What is imported leaves no memory for code.
     """
     has_namespaces = tier == "jail-ns"
-    processes = start_interpreter(options.python)
     inputs = None if has_namespaces else _directory_for_inputs()
+    try:
+        processes = await _started(options, inputs)
+    except BaseException as error:
+        if inputs is not None:
+            shutil.rmtree(inputs, ignore_errors=True)
+        if isinstance(error, StartError) and any(word in str(error) for word in ("unshare", "users of the namespace")):
+            raise StartError(f"{error}: {_ADVICE}") from None
+        raise
+    notes = (f"Landlock version {processes.facts['landlock']}", *_notes())
+    return Opened(workers=JailedWorkers(processes), notes=notes, inputs=inputs)
+
+
+async def _started(options: Options, inputs: Path | None) -> SandboxProcesses:
     limits = options.limits
     settings = Settings(
-        has_namespaces=has_namespaces,
+        has_namespaces=inputs is None,
         packages=options.packages,
         memory_bytes=limits.memory_bytes,
         lifetime_cpu_s=limits.lifetime_cpu_s,
@@ -57,16 +75,14 @@ async def open_jail(tier: Literal["jail-ns", "jail"], options: Options) -> Opene
         readable=options.readable if inputs is None else (*options.readable, str(inputs)),
         directory=None if inputs is None else str(inputs),
     )
+    processes = start_interpreter(options.python)
     try:
         await processes.begin(settings)
         _check_room(mapped_by(processes.zygote), limits.memory_bytes)
     except BaseException:
         await processes.close()
-        if inputs is not None:
-            shutil.rmtree(inputs, ignore_errors=True)
         raise
-    notes = (f"Landlock version {processes.facts['landlock']}", *_notes())
-    return Opened(workers=JailedWorkers(processes), notes=notes, inputs=inputs)
+    return processes
 
 
 def _notes() -> tuple[str, ...]:
@@ -85,9 +101,17 @@ def _check_room(mapped_bytes: int, memory_bytes: int) -> None:
 
 
 def _directory_for_inputs() -> Path:
-    """Where files for the code are put if it has no file system of its own: it may read there, and nobody else may."""
+    """Where files for the code are put if it has no file system of its own: it may read there, and nobody else may.
+
+    Raises:
+        StartError: There is no such user here, as in a namespace that knows only one.
+    """
     directory = Path(tempfile.mkdtemp(prefix="wieldy-sandbox-"))
     if os.geteuid() == 0:
-        os.chown(directory, 0, NOBODY)
+        try:
+            os.chown(directory, 0, NOBODY)
+        except OSError as error:
+            directory.rmdir()
+            raise StartError(f"code cannot run as the user nobody ({NOBODY}) here: {error}") from None
         directory.chmod(0o750)
     return directory

@@ -19,7 +19,7 @@ import anyio
 from wieldy.core.errors import SandboxError, SandboxTierError
 from wieldy.sandbox.opening import open_session
 from wieldy.sandbox.outcome import Outcome, Tier
-from wieldy.sandbox.tiers import ADVICE, BY_KERNEL, ISOLATES, LEAVES, TIERS, TierName
+from wieldy.sandbox.tiers import BY_KERNEL, ISOLATES, LEAVES, TIERS, TierName
 
 _ATTEMPTS: Final = """
 def read_a_file_of_the_machine():
@@ -141,5 +141,4 @@ def _verdict(tier: Tier, outcome: Outcome) -> Tier:
 
 
 def _not_here(tier: TierName, reason: str) -> Tier:
-    reason = f"{reason}: {ADVICE[tier]}" if tier in ADVICE else reason
     return Tier(name=tier, works=False, isolates=ISOLATES[tier], leaves=LEAVES[tier], reason=reason)

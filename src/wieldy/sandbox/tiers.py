@@ -75,15 +75,6 @@ LEAVES: Final[dict[TierName, tuple[str, ...]]] = {
     ),
 }
 
-ADVICE: Final[dict[TierName, str]] = {
-    "jail-ns": (
-        "let users make namespaces (Debian: sysctl kernel.unprivileged_userns_clone=1; Ubuntu: "
-        "kernel.apparmor_restrict_unprivileged_userns=0), or take the tier jail"
-    ),
-    "jail": "run on Linux 5.13 or later with Landlock, and choose an interpreter that the user of the code can read",
-}
-"""What to do where a tier does not work and the reason is the machine's own."""
-
 
 class StartError(Exception):
     """The isolation that was asked for cannot be had here; the text says why."""
