@@ -19,7 +19,7 @@ from wieldy.evals.tasks import ExpectedCall, Outcome, Task, verdict_of
 from wieldy.evals.template import PYTHON_TEMPLATE, template_lines
 from wieldy.evals.verdicts import Verdict, invalid_task
 from wieldy.run.journal import MemoryJournal
-from wieldy.run.policy import Deny, Policy, allow_all
+from wieldy.run.policy import Ask, Deny, Policy, allow_all
 from wieldy.testing import ScriptedModel, call, text
 
 
@@ -96,6 +96,9 @@ DONE = [text("The sum is 3.")]
         (adding(wants(a=1)), [[call("add", {"a": "x"})], [call("add", {"a": 1})], DONE], "pass", ""),
         (adding(), [DONE], "pass", ""),
         (adding(), [[call("add", {"a": 1})], DONE], "fail", "extra-call"),
+        (adding(), [[text("")]], "fail", "empty-answer"),
+        (adding(), [[text('{"name": "add", "arguments": {')]], "fail", "malformed-call"),
+        (adding(), [[text("Error code: 503")]], "unscored", "error-text"),
         (adding(wants("crash", a=1), answer=("7",)), [[call("crash", {"a": 1})], DONE], "unscored", "tool-failed"),
         (
             adding(wants("crash", a=1), answer=("7",), tool_errors=True),
@@ -123,8 +126,15 @@ async def test_what_others_did_is_not_put_down_to_the_model() -> None:
     def down(messages: object) -> list[object]:
         raise ProviderError("HTTP 500")
 
-    verdict = await judged(adding(wants(a=1)), ScriptedModel(down))  # type: ignore[arg-type]
-    assert (verdict.kind, verdict.layer) == ("unscored", "provider")
+    for task in (adding(wants(a=1)), adding(), adding(check=lambda _: True)):
+        verdict = await judged(task, ScriptedModel(down))  # type: ignore[arg-type]
+        assert (verdict.kind, verdict.layer, verdict.code) == ("unscored", "provider", "protocol")
+
+    def ask(_: object) -> Ask:
+        return Ask(reason="who knows")
+
+    verdict = await judged(adding(wants(a=1)), saying([call("add", {"a": 1})]), ask)
+    assert (verdict.kind, verdict.layer, verdict.code) == ("unscored", "policy", "waiting")
 
 
 @pytest.mark.anyio

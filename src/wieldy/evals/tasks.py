@@ -16,6 +16,7 @@ from wieldy.evals.attribution import TOOL_ERROR, Fault, decisive, faults
 from wieldy.evals.calls_seen import CallSeen, RunSeen, parts_of, seen
 from wieldy.evals.equality import is_equal, layout_free, matched
 from wieldy.evals.verdicts import PASS, Verdict, abstained, failed, unscored
+from wieldy.run.journal import kinds
 
 if TYPE_CHECKING:
     from wieldy.agent.agent import Prompt
@@ -106,9 +107,13 @@ class Task:
 def verdict_of(task: Task, entries: Sequence[Entry]) -> Verdict:
     """What became of a run of the task, and whose failure it was.
 
-    What the task wants decides; only where it was not reached is it asked whose failure that was.
+    A run that did not come to its end has reached nothing. Of one that did, what the task wants decides; only where it
+    was not reached is it asked whose failure that was.
     """
     run = seen(entries)
+    found = decisive(faults(entries))
+    if run.end is None or run.end.kind != kinds.RUN_FINISHED:
+        return _stopped(run, found)
     outcome = outcome_of(run)
     try:
         judged = _judge(task, run, outcome)
@@ -118,7 +123,14 @@ def verdict_of(task: Task, entries: Sequence[Entry]) -> Verdict:
         return judged
     if judged is None:
         return PASS
-    return _put_down(task, run, outcome, judged, decisive(faults(entries)))
+    return _put_down(task, run, outcome, judged, found)
+
+
+def _stopped(run: RunSeen, fault: Fault | None) -> Verdict:
+    if run.end is not None and run.end.kind == kinds.RUN_PAUSED:
+        return unscored("policy", "waiting: a person must decide on a call", evidence=(run.end.sequence,))
+    assert fault is not None  # what stops a run is one
+    return unscored(fault.layer, fault.reason, evidence=fault.evidence)
 
 
 def _judge(task: Task, run: RunSeen, outcome: Outcome) -> Verdict | str | None:
@@ -127,6 +139,8 @@ def _judge(task: Task, run: RunSeen, outcome: Outcome) -> Verdict | str | None:
         wrong = compare_calls(task, run, outcome.calls)
         if wrong is not None:
             return wrong
+    if task.calls == () and (flaw := flaw_of(outcome.text, run.schemas)) is not None:
+        return flaw
     said = layout_free(outcome.text)
     for text in task.answer:
         if layout_free(text) not in said:
@@ -147,13 +161,12 @@ def _put_down(task: Task, run: RunSeen, outcome: Outcome, wrong: str, fault: Fau
     evidence = (run.replies[-1].sequence,) if run.replies else ()
     if fault is not None and not _is_models_matter(task, fault):
         return unscored(fault.layer, fault.reason, evidence=fault.evidence)
+    flaw = None if run.calls else flaw_of(outcome.text, run.schemas)
+    if flaw is not None:
+        is_error = flaw.startswith(ERROR_TEXT)
+        return unscored("provider", flaw, evidence=evidence) if is_error else failed(flaw, evidence=evidence)
     if task.calls and not run.calls:
-        flaw = flaw_of(outcome.text, run.schemas)
-        if flaw is None:
-            return abstained("no-call: an answer in words instead of a call", evidence=evidence)
-        if flaw.startswith(ERROR_TEXT):
-            return unscored("provider", flaw, evidence=evidence)
-        return failed(flaw, evidence=evidence)
+        return abstained("no-call: an answer in words instead of a call", evidence=evidence)
     if fault is not None and fault.layer == "model":
         return failed(fault.reason, evidence=fault.evidence)
     return failed(wrong, evidence=evidence)
