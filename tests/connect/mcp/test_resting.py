@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from wieldy import Agent
+from wieldy import Agent, ToolError, tool
 from wieldy.connect import mcp
 from wieldy.testing import ScriptedModel, text
 from wieldy.testing import call as scripted_call
@@ -127,4 +127,18 @@ async def test_a_call_that_asked_nothing_and_whose_process_died_stays_in_doubt(s
         await first.run("go")
     resumed = await agent(servers.command(), journal, [[text("done")]]).resume(run_ids[0])
     assert "outcome unknown" in content_of(resumed)
+    assert servers.effects() == ["counted"]
+
+
+async def test_a_tool_of_a_server_may_stand_in_for_another_one(servers: Any, tmp_path: Path) -> None:
+    @tool(effect="read", fallback="s__count", retries=0)
+    def count() -> str:
+        """Count."""
+        raise ToolError("not here")
+
+    command = servers.command()
+    tools = mcp({"mcpServers": {"s": {"command": command[0], "args": command[1:]}}})
+    model = ScriptedModel([[scripted_call("count", {})], [text("done")]])
+    result = await Agent(model, tools=[count, tools], journal=tmp_path / "runs.db").run("go")
+    assert "outcome unknown" not in content_of(result)
     assert servers.effects() == ["counted"]

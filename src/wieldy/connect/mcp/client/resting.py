@@ -58,6 +58,15 @@ def known(context: Context) -> RunState | None:
     return fold(entries) if entries else None
 
 
+def has_failed_before(context: Context) -> bool:
+    """Whether the attempt before this one is recorded to have failed, so that it leaves no doubt; a fallback's has."""
+    if context.journal is None:
+        return True
+    calls = fold(context.journal.read(context.run_id)).calls
+    failures = (failure.attempt for call in calls if call.call.id == context.call_id for failure in call.failures)
+    return context.attempt - 1 in failures
+
+
 async def asked(context: Context, server: str | None, result: JsonObject | None = None) -> JsonObject | Rest:
     """What to send with the request that is made again; or the call rests.
 

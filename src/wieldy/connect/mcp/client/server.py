@@ -24,7 +24,7 @@ from wieldy.connect.mcp.client.port import (
     UnreadableAnswerError,
 )
 from wieldy.connect.mcp.client.questions import Answerer, answered, read_question
-from wieldy.connect.mcp.client.resting import asked, can_rest, known
+from wieldy.connect.mcp.client.resting import asked, can_rest, has_failed_before, known
 from wieldy.connect.mcp.client.results import presented
 from wieldy.connect.mcp.client.sdk import Address, load
 from wieldy.connect.mcp.client.stdio import Command, StdioTransport
@@ -79,7 +79,6 @@ class McpServer:
         self._listing = anyio.Lock()
         self._has_changed = anyio.Event()
         self._declined: list[str] = []
-        self._undone: set[str] = set()  # keys of calls that the server has certainly not acted on
         sdk = load()
         self._supervisor = Supervisor(
             lambda: _transport(config.target, sdk),
@@ -130,8 +129,6 @@ class McpServer:
                 raise ToolError(f"`{context.tool_name}` was not run. {changed[0]}")
             result = await self._call(tool, arguments, context, more)
         except (ConnectionFailedError, UsageError) as error:
-            if isinstance(error, NotProcessedError):
-                self._undone.add(context.idempotency_key)
             raise trouble_of(
                 error, name=context.tool_name, effect=tool.effect, title=self._title, mask=self._mask
             ) from (None if isinstance(error, RefusedError) else error)
@@ -189,11 +186,18 @@ class McpServer:
             self._on_notice(notice)
 
     async def _up_to_date(self) -> None:
-        """The list is the one of this connection: a server that was started again may be another one."""
-        if await self._supervisor.session() is not self._listed_by:
-            async with self._listing:
-                if await self._supervisor.session() is not self._listed_by:
-                    await self._learn()
+        """The list is the one of this connection: a server that was started again may be another one.
+
+        Raises:
+            NotProcessedError: It cannot be had; no call was sent.
+        """
+        try:
+            if await self._supervisor.session() is not self._listed_by:
+                async with self._listing:
+                    if await self._supervisor.session() is not self._listed_by:
+                        await self._learn()
+        except ConnectionFailedError as error:
+            raise NotProcessedError(str(error)) from error
 
     def _hear(self, what: str) -> None:
         if what == "tools":
@@ -225,9 +229,8 @@ class McpServer:
             OutcomeUnknownError: An earlier attempt may have been acted on.
         """
         before = known(context)
-        is_undone = context.idempotency_key in self._undone or is_repeatable(tool.effect)
-        self._undone.discard(context.idempotency_key)
-        if not is_undone and (before is None or before.status == "finished"):
+        has_rested = before is not None and before.status != "finished"
+        if not (has_rested or is_repeatable(tool.effect) or has_failed_before(context)):
             raise OutcomeUnknownError(
                 f"`{context.tool_name}`: outcome unknown. It was started before, and nothing says how that ended. Do "
                 "not take it for done or undone: check if you can, or say so."
