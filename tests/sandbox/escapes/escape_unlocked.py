@@ -82,7 +82,7 @@ def _become_unlocked(scratch: str, descriptors: tuple[int, int, int]) -> NoRetur
     from inside.linux import rights
 
     try:
-        worker._arrange(descriptors)
+        worker.arrange(descriptors)
         rights.die_with_parent()
         bound_resources()
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)

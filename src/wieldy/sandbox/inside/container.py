@@ -19,7 +19,7 @@ from .guest.serving import serve
 from .linux import numbers, rights, seccomp
 from .pieces import CHANNEL, ENDED, ERRORS, FAILED, OUTPUT, SETTINGS, USAGE, PieceReader, piece
 from .usage import usage_of
-from .worker import _arrange as arrange  # pyright: ignore[reportPrivateUsage]
+from .worker import arrange
 from .zygote import preload
 
 SCRATCH_PATH = "/scratch"

@@ -44,7 +44,7 @@ def become_worker(prepared: Prepared, descriptors: tuple[int, int, int]) -> NoRe
         descriptors: The channel, and where standard output and standard error go.
     """
     try:
-        _arrange(descriptors)
+        arrange(descriptors)
         channel = Channel(_CHANNEL)
         try:
             _lock_in(prepared)
@@ -58,7 +58,7 @@ def become_worker(prepared: Prepared, descriptors: tuple[int, int, int]) -> NoRe
         os._exit(1)
 
 
-def _arrange(descriptors: tuple[int, int, int]) -> None:
+def arrange(descriptors: tuple[int, int, int]) -> None:
     """0 reads nothing, 1 and 2 are the outputs, 3 is the channel; nothing else is open."""
     channel, output, errors = (fcntl.fcntl(each, fcntl.F_DUPFD, 64) for each in descriptors)
     nothing = os.open("/dev/null", os.O_RDONLY)
