@@ -165,7 +165,7 @@ def refusing() -> Iterator[Callable[..., Refusing]]:
         (500, "", "HTTP 500"),
         (503, "later", "HTTP 503 Service Unavailable: later"),
         (404, "", "HTTP 404 Not Found"),
-        (200, "<html>", "content type|Unexpected"),
+        (200, "<html>", "text/plain and not with JSON"),
     ],
 )
 async def test_what_a_server_answers_instead_is_said(refusing: Any, status: int, body: str, said: str) -> None:

@@ -100,7 +100,7 @@ def http_client(library: Any, address: Address, *, on_end: Callable[[object], No
                 return self._answer(request, message, _BROKEN, f"the connection broke ({_said(error)})")
             if message is not None and on_end is not None:
                 response.stream = _watched(library, response.stream, partial(on_end, message.get("id")))
-            if response.status_code < HTTPStatus.BAD_REQUEST or message is None:
+            if message is None or _is_expected(response, message):
                 return response
             try:
                 body: bytes = await response.aread()
@@ -108,7 +108,7 @@ def http_client(library: Any, address: Address, *, on_end: Callable[[object], No
                 body = b""
             finally:
                 await response.aclose()
-            error = _error_of(response.status_code, body, has_session="mcp-session-id" in request.headers)
+            error = _error_of(response, body, has_session="mcp-session-id" in request.headers)
             return self._answer(request, message, *error)
 
         def _answer(self, request: Any, message: dict[str, Any] | None, code: int, text: str, data: Any = None) -> Any:
@@ -149,8 +149,21 @@ def _message_in(request: Any) -> dict[str, Any] | None:
     return cast("dict[str, Any]", message) if isinstance(message, dict) else None
 
 
-def _error_of(status: int, body: bytes, *, has_session: bool) -> tuple[int, str, Any]:
-    """The code, the words and the data of the error that a status of failure is."""
+def _is_expected(response: Any, message: dict[str, Any]) -> bool:
+    """Whether the protocol knows such an answer."""
+    if response.status_code >= HTTPStatus.BAD_REQUEST:
+        return False
+    if response.status_code != HTTPStatus.OK or "id" not in message:
+        return True
+    return response.headers.get("content-type", "").lower().startswith(("application/json", "text/event-stream"))
+
+
+def _error_of(response: Any, body: bytes, *, has_session: bool) -> tuple[int, str, Any]:
+    """The code, the words and the data of the error that an answer of another kind is."""
+    status: int = response.status_code
+    if status == HTTPStatus.OK:
+        kind = response.headers.get("content-type") or "no content type"
+        return _REFUSED, f"it answered with {kind} and not with JSON; is this the address of an MCP server?", None
     error = _protocol_error(body)
     said = error["message"] if error is not None else body[:_MOST_OF_A_REASON].decode("utf-8", "replace").strip()
     reason = f"HTTP {status} {_phrase(status)}" + (f": {said}" if said else "")
