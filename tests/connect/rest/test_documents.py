@@ -207,6 +207,19 @@ async def test_a_document_that_cannot_be_had_is_an_error_when_it_is_opened(
             pass
 
 
+@pytest.mark.anyio
+async def test_a_document_that_could_not_be_had_is_fetched_when_the_set_is_opened_again(recorder: Recorder) -> None:
+    recorder.answers = [as_json({}, 503), as_json(document("/api", operation()))]
+    toolset = openapi(f"{recorder.url}/root.json")
+    with pytest.raises(UsageError, match="503"):
+        async with toolset:
+            pass
+    async with toolset:
+        assert await call(toolset, {}) == {}
+    async with toolset:
+        assert [request.path for request in recorder.requests] == ["/root.json", "/root.json", "/api/things"]
+
+
 def test_a_file_outside_the_document_s_folder_is_not_read(tmp_path: Path) -> None:
     tmp_path.joinpath("secret.json").write_text('{"type": "string", "description": "canary"}', encoding="utf-8")
     folder = tmp_path / "service"

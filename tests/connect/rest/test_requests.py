@@ -264,6 +264,16 @@ async def test_a_header_cannot_bring_another_header(recorder: Recorder) -> None:
     assert recorder.last.header("x-note") == "grüße"
 
 
+async def test_cookies_are_parameters_beside_a_key_in_a_cookie(recorder: Recorder) -> None:
+    parameters = [{"name": name, "in": "cookie", "schema": {}} for name in ("a", "list")]
+    scheme = {"own": {"type": "apiKey", "in": "cookie", "name": "session"}}
+    source = document(
+        recorder.url, operation(parameters=parameters, security=[{"own": []}]), components={"securitySchemes": scheme}
+    )
+    await send(source, {"a": "x;y", "list": [1, 2]}, credentials={"own": "canary"})
+    assert recorder.last.header("cookie") == "a=x%3By; list=1; list=2; session=canary"
+
+
 async def test_the_idempotency_key_is_the_call_s_and_no_argument(recorder: Recorder) -> None:
     parameter = {"name": "Idempotency-Key", "in": "header", "required": True, "schema": {"type": "string"}}
     source = document(recorder.url, operation("post", parameters=[parameter], **body(A_TO_B)))

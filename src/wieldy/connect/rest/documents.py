@@ -102,9 +102,14 @@ class Documents:
                 waiting += value
         return False
 
+    def is_read(self, uri: str) -> bool:
+        """Whether the document at this URI is here."""
+        return uri in self._values
+
     def add(self, uri: str, value: JsonValue) -> None:
         """The document that lies at this URI."""
         self._values[uri] = value
+        self._failures.pop(uri, None)
         self.wanted.discard(uri)
 
     def fail(self, uri: str, reason: str) -> None:

@@ -85,7 +85,7 @@ def value_of(response: Response, *, method: str, mask: Mask) -> object:
         return None
     found, value = _as_json(response)
     if found:
-        return mask.value(value)
+        return mask.value(value) if mask else value
     text = _as_text(response)
     if text is not None:
         return mask.text(text)
@@ -122,7 +122,7 @@ def failure_of(
     said = mask.text(_words(response))
     if said:
         sentences.append(f"It says: {said}")
-    if 300 <= status < 400:
+    if 300 <= status < 400 and "location" in response.headers:
         sentences.append("It leads to another address, where this is not sent on to.")
     if status in {401, 403} and missing:
         sentences.append(f"No credentials were given for {' or '.join(missing)}: say so, they have to be configured.")

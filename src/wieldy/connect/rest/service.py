@@ -72,7 +72,7 @@ class Service:
     @property
     def is_known(self) -> bool:
         """Whether the document was read."""
-        return self.documents.root_uri not in self.documents.wanted
+        return self.documents.is_read(self.documents.root_uri)
 
     def learn(self) -> None:
         """Which operations there are; they are not looked into.
