@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -268,6 +269,36 @@ async def test_who_does_not_wait_makes_the_same_call_again(world: Any, call: Any
         assert asked_anew.failure == "waiting"
         assert run_id not in asked_anew.content
         assert one.calls() == []
+
+
+async def test_a_question_of_a_server_waits_for_a_person_as_well(world: Any, call: Any) -> None:
+    from wieldy.run.consent import Consent
+
+    program = Path(__file__).parents[1] / "connect" / "mcp" / "server_program.py"
+    server = {"command": sys.executable, "args": [str(program), "stdio"]}
+    async with world.opened(mcpServers={"one": server}, approvals={"wait_s": 0}) as gateway:
+        asked = await call(gateway, "anna", "one__confirm")
+        assert asked.failure == "waiting"
+        found = re.search(r"wieldy approve (\S+) (\S+)`", asked.content)
+        assert found is not None
+        Consent(gateway._journal).answer(found[1], found[2], is_granted=True, by="carl")
+        answered = await call(gateway, "anna", "one__confirm")
+    assert not answered.is_error
+    assert "accept" in answered.content
+
+
+async def test_clients_hear_that_the_catalogue_has_changed(world: Any, call: Any) -> None:
+    heard: list[str] = []
+    one = world.upstream("one", described("echo"), described("die", **READ))
+    async with world.opened(mcpServers={"one": one.command | {"trusted": True}}) as gateway:
+
+        async def hear() -> None:
+            heard.append("changed")
+
+        gateway.on_change(hear)
+        one.says(described("echo", "Another."), described("die", **READ))
+        await call(gateway, "anna", "one__die")
+        await until(lambda: heard)
 
 
 async def test_every_call_is_recorded_with_its_principal_also_one_that_is_refused(world: Any, call: Any) -> None:

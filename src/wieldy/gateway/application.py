@@ -26,7 +26,9 @@ def gateway_application(gateway: Gateway) -> Any:
     config, keys = gateway.config, gateway.config.keys
     check_exposure(config.host, keys)
     hosts = ("127.0.0.1", "localhost") if config.host in LOOPBACK else ()
-    mcp = ToolServer(gateway, keys=keys).unguarded(host=config.host)
+    server = ToolServer(gateway, keys=keys)
+    gateway.on_change(server.tell_change)
+    mcp = server.unguarded(host=config.host)
     rest = unguarded_application(gateway, has_keys=keys is not None, hosts=hosts)
     return Guarded(_Endpoints(mcp, rest), keys)
 

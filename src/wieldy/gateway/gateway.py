@@ -7,11 +7,11 @@ same run. Deliberately not here: what is offered (`catalogue`), and how calls co
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
@@ -30,6 +30,8 @@ from wieldy.run.results.masks import Mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from anyio.abc import TaskGroup
 
     from wieldy.core.calls import ToolResult
     from wieldy.core.events import RunEvent
@@ -73,9 +75,10 @@ class Gateway:
     ) -> None:
         self.config = config
         self._tell = tell
-        self.sources = sources_of(
-            config, environment=environment, load_functions=load_functions, tell=lambda said: tell(self._masked(said))
-        )
+        self._mask = Mask({})
+        self.sources = sources_of(config, environment=environment, load_functions=load_functions, tell=self._hear)
+        self._listeners: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        self._tasks: TaskGroup | None = None
         self.catalogue = Catalogue(self.sources, Pins(config.pins))
         secrets = {name: value for source in self.sources for name, value in source.secrets.items()}
         self._mask = Mask(secrets)
@@ -96,14 +99,20 @@ class Gateway:
         self.catalogue.pins.refresh()
         try:
             async with anyio.create_task_group() as tasks:
+                self._tasks = tasks
                 async with anyio.create_task_group() as starting:
                     for source in self.sources:
                         for owner in source.toolsets:
-                            starting.start_soon(tasks.start, source.keep_open, owner, self._tell_masked)
+                            starting.start_soon(tasks.start, source.keep_open, owner, self._hear)
                 yield
+                self._tasks = None
                 tasks.cancel_scope.cancel()
         except BaseExceptionGroup as group:  # as groups of tasks raise what was raised among them
             raise single(group) from None
+
+    def on_change(self, listener: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """The listener hears from now on when what is offered may have changed."""
+        self._listeners.append(listener)
 
     def offered_to(self, principal: Principal | None) -> Sequence[Offered]:
         """What this caller may call."""
@@ -182,11 +191,12 @@ class Gateway:
     def _caller(self, principal: Principal | None) -> Caller:
         return self.config.callers[EVERYBODY if principal is None else principal.name]
 
-    def _tell_masked(self, said: str) -> None:
-        self._tell(self._masked(said))
-
-    def _masked(self, said: str) -> str:
-        return self._mask.text(said)
+    def _hear(self, said: str) -> None:
+        """What a source has to say: a person is told, and whoever is shown the catalogue looks again."""
+        self._tell(self._mask.text(said))
+        if self._tasks is not None:
+            for listener in self._listeners:
+                self._tasks.start_soon(listener)
 
 
 def _callable(name: str, listed: Mapping[str, Listed], rules: CallRules) -> tuple[dict[str, Tool], CallRules]:
@@ -211,7 +221,7 @@ def _still_waiting(name: str, answered: Answered) -> ToolResult:
         name,
         request.reason,
         then=(
-            f"Somebody can give it with `wieldy approve {answered.run_id} {request.call_id}`; then make the same call "
+            f"Somebody can give it with `wieldy approve {request.run_id} {request.call_id}`; then make the same call "
             "again."
         ),
     )

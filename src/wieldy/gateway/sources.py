@@ -70,6 +70,8 @@ class Source:
                     self.failures.pop(owner, None)
                     if is_first:
                         task_status.started()
+                    else:
+                        tell(f"{self.name}: it is there now.")
                     is_first, wait_s = False, _FIRST_WAIT_S
                     await anyio.sleep_forever()
             except (RunError, UsageError, OSError, BaseExceptionGroup) as error:

@@ -149,5 +149,5 @@ def waiting_result(name: str, reason: str, *, then: str = "") -> ToolResult:
         reason: Why it is needed.
         then: What to do, as sentences.
     """
-    text = f"`{name}` was not run: it needs a person's consent ({reason}). {then}".strip()
+    text = f"`{name}` is not done: it needs a person's consent ({reason}). {then}".strip()
     return ToolResult(tool_call_id="call", content=text, is_error=True, layer="policy", failure="waiting")
