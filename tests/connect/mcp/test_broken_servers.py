@@ -14,6 +14,7 @@ import pytest
 
 from wieldy import RunError
 from wieldy.connect import mcp
+from wieldy.connect.mcp.client import server as client_server
 from wieldy.connect.mcp.client import stdio
 
 pytestmark = pytest.mark.anyio
@@ -192,10 +193,13 @@ async def test_headers_are_sent_with_every_request(refusing: Any) -> None:
     assert all(headers["x-key"] == "canary-77" for headers in server.headers)
 
 
-async def test_a_server_that_says_who_it_is_and_nothing_more_is_given_up(scripted: Any) -> None:
+async def test_a_server_that_says_who_it_is_and_nothing_more_is_given_up(
+    scripted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_server, "LIST_S", 0.5)
     command = scripted(**{"tools/list": {"raw": ""}})
     with pytest.raises(RunError, match=r"no answer within 0\.5 s"):
-        async with mcp({"command": command[0], "args": command[1:], "timeout_s": 0.5}):
+        async with mcp(command):
             pytest.fail("it was opened")
 
 

@@ -7,8 +7,8 @@ that decides what may be repeated. Deliberately not here: the SDK (`sdk_v1`, `sd
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
@@ -142,3 +142,17 @@ class Transport(Protocol):
     def last_words(self) -> str:
         """How the other side ended and what it wrote besides messages; empty if nothing is known."""
         ...
+
+
+@contextmanager
+def in_time(limit_s: float) -> Generator[None]:
+    """What is done within is given up after so many seconds.
+
+    Raises:
+        ConnectionLostError: It was.
+    """
+    try:
+        with anyio.fail_after(limit_s):
+            yield
+    except TimeoutError as error:
+        raise ConnectionLostError(f"it gave no answer within {limit_s:g} s") from error

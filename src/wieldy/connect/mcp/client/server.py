@@ -6,8 +6,8 @@ nobody knows. Deliberately not here: keeping the connection (`supervisor`), and 
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, cast
 
 import anyio
@@ -16,12 +16,12 @@ from msgspec.structs import replace
 from wieldy.connect.mcp.client.pages import pages
 from wieldy.connect.mcp.client.port import (
     ConnectionFailedError,
-    ConnectionLostError,
     Hooks,
     NotProcessedError,
     RefusedError,
     ServerInfo,
     UnreadableAnswerError,
+    in_time,
 )
 from wieldy.connect.mcp.client.questions import Answerer, answered, read_question
 from wieldy.connect.mcp.client.resting import asked, can_rest, has_failed_before, known
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from wieldy.core.context import Context
     from wieldy.core.json import JsonObject, JsonValue
     from wieldy.tools.present import Presented
+
+LIST_S: Final = 30.0
+"""How long the list of tools may take, all of its pages together."""
 
 MAX_ROUNDS: Final = 10
 """How often a server may ask for more within one call."""
@@ -106,8 +109,7 @@ class McpServer:
         """
         async with self._listing:
             try:
-                with self._in_time():
-                    await self._learn()
+                await self._learn()
             except UsageError as error:
                 raise UsageError(f"{self._title} cannot be started: {self._mask.text(str(error))}") from error
             except ConnectionFailedError as error:
@@ -145,7 +147,7 @@ class McpServer:
             ToolError: It gives no answer.
         """
         try:
-            with self._in_time():
+            with in_time(self.config.timeout_s):
                 result = await self._supervisor.request(method, params)
                 return cast("JsonObject", self._mask.value(await self._rounds(method, params, result, None)))
         except (ConnectionFailedError, UsageError) as error:
@@ -170,11 +172,8 @@ class McpServer:
     async def _learn(self) -> None:
         session = await self._supervisor.session()
         self.info = session.info
-        listed: list[JsonValue] = []
-        if session.info.offers("tools"):
-            async for page in pages(lambda params: self._supervisor.request("tools/list", params)):
-                entries = page.get("tools")
-                listed += entries if isinstance(entries, list) else []
+        with in_time(LIST_S):
+            listed = await self._list(session)
         tools, notices = read_tools(listed, self.config)
         was_known = bool(self.tools) or self._listed_by is not None
         changes = tuple(compared(self.tools, tools, server=self.config.name)) if was_known else ()
@@ -184,6 +183,15 @@ class McpServer:
         self.notices = (*self.notices, *new, *changes)
         for notice in (*new, *changes):
             self._on_notice(notice)
+
+    async def _list(self, session: Session) -> list[JsonValue]:
+        """The tools of all pages, as the server describes them."""
+        listed: list[JsonValue] = []
+        if session.info.offers("tools"):
+            async for page in pages(lambda params: self._supervisor.request("tools/list", params)):
+                entries = page.get("tools")
+                listed += entries if isinstance(entries, list) else []
+        return listed
 
     async def _up_to_date(self) -> None:
         """The list is the one of this connection: a server that was started again may be another one.
@@ -278,19 +286,6 @@ class McpServer:
         if self._answerer is None:
             self._declined.append(f"The server asked a person {question.message!r:.200}; {_NO_ONE}.")
         return await answered(question, self._answerer)
-
-    @contextmanager
-    def _in_time(self) -> Generator[None]:
-        """What is done within is given up after as long as a call may take.
-
-        Raises:
-            ConnectionLostError: It was.
-        """
-        try:
-            with anyio.fail_after(self.config.timeout_s):
-                yield
-        except TimeoutError as error:
-            raise ConnectionLostError(f"it gave no answer within {self.config.timeout_s:g} s") from error
 
     @property
     def _title(self) -> str:
