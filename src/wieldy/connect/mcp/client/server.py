@@ -136,7 +136,7 @@ class McpServer:
             ) from (None if isinstance(error, RefusedError) else error)
         if isinstance(result, Rest):
             return result
-        shown = presented(cast("JsonObject", self._mask.value(result)), output=tool.output)
+        shown = presented(self._masked(result), output=tool.output)
         remarks = [shown.note, *self._remarks(tool), *self._declined[declined:]]
         return replace(shown, note=" ".join(remark for remark in remarks if remark) or None)
 
@@ -149,7 +149,7 @@ class McpServer:
         try:
             with in_time(self.config.timeout_s):
                 result = await self._supervisor.request(method, params)
-                return cast("JsonObject", self._mask.value(await self._rounds(method, params, result, None)))
+                return self._masked(await self._rounds(method, params, result, None))
         except (ConnectionFailedError, UsageError) as error:
             raise trouble_of(error, name=method, effect="read", title=self._title, mask=self._mask) from error
 
@@ -286,6 +286,9 @@ class McpServer:
         if self._answerer is None:
             self._declined.append(f"The server asked a person {question.message!r:.200}; {_NO_ONE}.")
         return await answered(question, self._answerer)
+
+    def _masked(self, result: JsonObject) -> JsonObject:
+        return cast("JsonObject", self._mask.value(result)) if self._mask else result
 
     @property
     def _title(self) -> str:
