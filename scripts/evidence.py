@@ -129,7 +129,7 @@ def evals(folder: Path) -> None:
     (wheel,) = folder.glob("bfcl_eval-*.whl")
     own, bfcl = "scripts/evidence_evals.py", "conformance/bfcl"
     parts = [
-        [f"{bfcl}/agree.py", str(wheel), "60000"],
+        [f"{bfcl}/agree.py", str(wheel), "100000"],
         [f"{bfcl}/kinds.py", str(wheel)],
         *([own, part, str(wheel)] for part in ("abstentions", "defects", "oracle", "speed")),
         [own, "attribution"],

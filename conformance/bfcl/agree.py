@@ -20,7 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from mutations import Calls, Mutations, texts_that_are_no_calls
+from mutations import Calls, Mutations, has_rare_types, texts_that_are_no_calls
 from real_checker import RealChecker
 
 from wieldy.evals.bfcl.categories import CATEGORIES
@@ -100,9 +100,15 @@ def _mutate(comparison: Comparison, mutations: Mutations, task: BfclTask, *, is_
         comparison.text("text, no call wanted, or any", task, text)
         return
     if task.category.language != "python":
-        for _ in range(10):
+        for _ in range(5):
             comparison.calls(f"values, {task.category.language}", task, mutations.changed(task))
+            comparison.calls(f"literals, {task.category.language}", *mutations.literal_case(task))
         return
+    if has_rare_types(task):
+        for _ in range(10):
+            rare = mutations.changed(task)
+            comparison.calls("values, python, of rare types", task, rare)
+            comparison.text("text, python, of rare types", task, mutations.text(rare))
     calls = mutations.changed(task)
     if mutations.chance.random() < 0.1:
         comparison.calls("values, python, of changed tasks", mutations.changed_task(task), calls)

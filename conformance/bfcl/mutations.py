@@ -72,6 +72,17 @@ class Mutations:
                     detail["type"] = self.chance.choice(("string", "integer", "float", "array", "dict", "tuple", "any"))
         return replace(task, answers=answers, functions=functions)
 
+    def literal_case(self, task: BfclTask) -> tuple[BfclTask, Calls]:
+        """A task with one parameter of a chosen type, and a literal for it: right, nearly right, or of another type."""
+        is_java = task.category.language == "java"
+        kind, item, text, value = self.chance.choice(_JAVA_CASES if is_java else _JAVASCRIPT_CASES)
+        detail = {"type": kind, "description": ""} | ({"items": {"type": item}} if item else {})
+        parameters = {"type": "dict", "properties": {"x": detail}, "required": ["x"]}
+        function = {"name": "f", "description": "", "parameters": parameters}
+        options = self.chance.choice(([value], [value, ""], [self._other(value), value], [self._other(value)]))
+        written = self.chance.choice((text, text, _typo(self.chance, text), f" {text} "))
+        return replace(task, functions=(function,), answers=({"f": {"x": options}},)), [{"f": {"x": written}}]
+
     # Values
 
     def _plain(self, value: Any) -> Any:
@@ -235,6 +246,13 @@ class Mutations:
         return repr(value)
 
 
+def has_rare_types(task: BfclTask) -> bool:
+    """Whether the task has parameters of types that few tasks have: tuples, objects, lists of objects or of lists."""
+    details = [each for function in task.functions for each in function["parameters"]["properties"].values()]
+    items = [each["items"].get("type") for each in details if isinstance(each.get("items"), dict)]
+    return any(each["type"] in ("tuple", "dict") for each in details) or bool({"dict", "array", "tuple"} & set(items))
+
+
 def _typo(chance: random.Random, text: str) -> str:
     at = chance.randrange(len(text) + 1)
     return text[:at] + chance.choice("x 7-._,/*'\"\n{}[]()Ln") + text[at + chance.randrange(2) :]
@@ -255,6 +273,46 @@ _TEXTS: tuple[Callable[[random.Random, str], Any], ...] = (
     lambda _, __: "",
     lambda _, __: None,
     lambda chance, _: chance.choice(_LITERALS),
+)
+
+_JAVA_CASES: tuple[tuple[str, str | None, str, Any], ...] = (
+    ("float", None, "3.5f", 3.5),
+    ("float", None, "-2e3F", -2000.0),
+    ("double", None, "3.5e-1", 0.35),
+    ("long", None, "-7L", -7),
+    ("byte", None, "127", 127),
+    ("boolean", None, "true", True),
+    ("char", None, "'c'", "'c'"),
+    ("Array", "integer", "new int[]{1, 2}", [1, 2]),
+    ("Array", "float", "new float[] {1.5f, 2f}", [1.5, 2.0]),
+    ("Array", "String", "new String[]{a, b}", ["a", "b"]),
+    ("ArrayList", "String", 'new ArrayList<>(Arrays.asList("a", "b"))', ["a", "b"]),
+    ("ArrayList", "long", "new ArrayList<Long>() {{ add(1L); add(2L); }}", [1, 2]),
+    ("ArrayList", "char", "new ArrayList<>(Arrays.asList('a','b'))", ["a", "b"]),
+    ("ArrayList", "integer", "new ArrayList<Integer>()", []),
+    ("HashMap", None, 'new HashMap<String, Object>() {{ put("k", 1); put("m", 2.5f); }}', {"k": [1], "m": [2.5]}),
+    ("HashMap", None, "new HashMap<>()", {}),
+    ("Hashtable", None, "new Hashtable<>()", {}),
+    ("Queue", None, "new Queue()", []),
+    ("any", None, "anything", "anything"),
+)
+
+_JAVASCRIPT_CASES: tuple[tuple[str, str | None, str, Any], ...] = (
+    ("String", None, '"a b"', "a b"),
+    ("integer", None, "-7", -7),
+    ("float", None, "2.50", 2.5),
+    ("Bigint", None, "9n", 9),
+    ("Boolean", None, "false", False),
+    ("array", "integer", "[1, 2]", [1, 2]),
+    ("array", "Bigint", "new Array(1n, 2n)", [1, 2]),
+    ("array", "String", "['a', \"b\"]", ["a", "b"]),
+    ("array", "array", "[[1, 2], [3, 4]]", [[1, 2], [3, 4]]),
+    ("array", "array", "new Array([1, 'a'], [true])", [[1, "a"], [True]]),
+    ("array", "dict", "[{'a': 1}]", [{"a": [1]}]),
+    ("array", "any", "[]", []),
+    ("dict", None, "{'a': 1, b: \"x\", c: [1, 2]}", {"a": [1], "b": ["x"], "c": [[1, 2]]}),
+    ("dict", None, "{}", {}),
+    ("any", None, "x", "x"),
 )
 
 _LITERALS = (
