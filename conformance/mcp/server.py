@@ -9,12 +9,12 @@ not have. `run_server.py` runs the suite against it.
 from __future__ import annotations
 
 import base64
-import socket
 import sys
 from typing import Any
 
 from wieldy import Context, FilePart, ImagePart, ToolError, tool
 from wieldy.connect import mcp_server
+from wieldy.connect.serving.listening import listening
 from wieldy.core.calls import ToolDefinition
 from wieldy.tools.from_schema import tool_from_schema
 
@@ -134,8 +134,7 @@ def main() -> None:
     """Serve until asked to end."""
     import uvicorn
 
-    with socket.socket() as place:
-        place.bind(("127.0.0.1", 0))
+    with listening() as place:
         print(f"http://127.0.0.1:{place.getsockname()[1]}/mcp", flush=True)
         app = mcp_server(TOOLS, name="conformance", version="1").asgi()
         uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False)).run(sockets=[place])

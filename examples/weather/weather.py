@@ -5,7 +5,6 @@ Needs the extra `mcp` and fastapi. `python examples/weather/weather.py` goes the
 
 from __future__ import annotations
 
-import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Annotated
@@ -18,6 +17,7 @@ from pydantic import BaseModel
 
 from wieldy import Agent, tool
 from wieldy.connect import asgi, mcp, mcp_server
+from wieldy.connect.serving.listening import listening
 from wieldy.testing import ScriptedModel, call, text
 
 SERVICE_KEY = "service-key-0123456789"
@@ -81,10 +81,9 @@ server = mcp_server(service, name="weather", keys={"assistant": ASSISTANT_KEY})
 
 
 @asynccontextmanager
-async def listening() -> AsyncGenerator[str]:
+async def serving() -> AsyncGenerator[str]:
     """The MCP server's URL, for as long as it listens on the loopback."""
-    with socket.socket() as place:
-        place.bind(("127.0.0.1", 0))
+    with listening() as place:
         running = uvicorn.Server(uvicorn.Config(server.asgi(), log_level="error", access_log=False))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(running.serve, [place])
@@ -94,7 +93,7 @@ async def listening() -> AsyncGenerator[str]:
 
 async def main() -> None:
     print(forecast("Bergen", 2))
-    async with listening() as url:
+    async with serving() as url:
         tools = mcp({"url": url, "headers": {"Authorization": f"Bearer {ASSISTANT_KEY}"}}, trusted=True)
         model = ScriptedModel([[call("forecast", {"city": "Bergen", "days": 2})], [text("Wear a coat.")]])
         result = await Agent(model, tools=[tools]).run("What will the weather in Bergen be?")

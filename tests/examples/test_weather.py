@@ -36,7 +36,7 @@ def weather() -> Any:
 
 
 async def test_the_whole_way(weather: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    async with weather.listening() as url:
+    async with weather.serving() as url:
         headers = {"Authorization": f"Bearer {weather.ASSISTANT_KEY}"}
         journal = MemoryJournal()
         model = ScriptedModel(

@@ -88,7 +88,7 @@ def main() -> None:
         return
     import uvicorn
 
-    with socket.socket() as listening:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         sys.stdout.write(f"{listening.getsockname()[1]}\n")
         sys.stdout.flush()

@@ -25,6 +25,7 @@ from wieldy.apps.cli.json_lines import print_json
 from wieldy.apps.cli.terminal import flush_streams, out
 from wieldy.apps.cli.tools_file import load_tools
 from wieldy.apps.cli.untrusted import neutralise
+from wieldy.connect.serving.listening import listening
 from wieldy.core.errors import UsageError
 from wieldy.gateway.application import gateway_application
 from wieldy.gateway.config import read_config
@@ -50,7 +51,7 @@ def serve(file: Path, *, port: int | None, journal: str | None, json: bool) -> N
     recorded = journal_of(journal or config.journal or _made(default_journal()))
     gateway = _gateway(config, recorded)
     app = gateway_application(gateway)
-    with _listening(config.host, config.port if port is None else port) as place:
+    with listening(config.host, config.port if port is None else port) as place:
         anyio.run(_serve, gateway, app, place, json)
 
 
@@ -129,18 +130,6 @@ def _tell_start(gateway: Gateway, place: socket.socket, *, json: bool) -> None:
             f"wieldy gateway pins {gateway.config.file}"
         )
     flush_streams()
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    place = socket.socket(family)
-    try:
-        place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        place.bind((host, port))
-    except OSError as error:
-        place.close()
-        raise UsageError(f"Expected a place to listen, found {host}:{port}: {error.strerror}.") from error
-    return place
 
 
 def _made(file: Path) -> Path:

@@ -6,7 +6,6 @@ python tools_program.py http        writes its port
 
 from __future__ import annotations
 
-import socket
 import sys
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from pydantic import BaseModel
 from wieldy import Context, Deny, ImagePart, Rule, Rules, ToolError, Toolset, tool
 from wieldy.connect import mcp_server
 from wieldy.connect.serving.calls import CallRules
+from wieldy.connect.serving.listening import listening
 from wieldy.run.journal import open_journal
 
 KEYS = {"anna": "anna-anna-anna-anna", "bob": "bob-bob-bob-bob-bob"}
@@ -103,14 +103,13 @@ def main() -> None:
         return
     import uvicorn
 
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
+    with listening() as place:
         config = uvicorn.Config(
             mcp_server(TOOLS, name="tests", rules=rules, keys=KEYS).asgi(), log_level="error", access_log=False
         )
-        sys.stdout.write(f"{listening.getsockname()[1]}\n")
+        sys.stdout.write(f"{place.getsockname()[1]}\n")
         sys.stdout.flush()
-        uvicorn.Server(config).run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[place])
 
 
 if __name__ == "__main__":
