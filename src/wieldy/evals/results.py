@@ -26,6 +26,9 @@ RESULTS: Final = "results.jsonl"
 STUDY: Final = "study.json"
 JOURNAL: Final = "runs.db"
 
+_BINARY: Final = getattr(os, "O_BINARY", 0)
+"""Windows would write two bytes for a newline."""
+
 Key: TypeAlias = "tuple[str, str, int, str]"
 """Task, configuration, trial and the digest of the task."""
 
@@ -83,7 +86,7 @@ class Results:
         self.folder = folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(folder / RESULTS, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            self._file = os.open(folder / RESULTS, os.O_RDWR | os.O_CREAT | os.O_APPEND | _BINARY, 0o644)
         except OSError as error:
             raise UsageError(f"{folder}: results cannot be written here: {error.strerror}.") from error
         self._cut_torn_end()

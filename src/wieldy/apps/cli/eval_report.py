@@ -15,7 +15,7 @@ from wieldy.core.json import JsonObject
 from wieldy.evals.bfcl.board import board_rows
 from wieldy.evals.report_lines import report_lines
 from wieldy.evals.reporting import report_rows
-from wieldy.evals.results import latest, read_trials
+from wieldy.evals.results import RESULTS, latest, read_trials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,12 +23,17 @@ if TYPE_CHECKING:
     from wieldy.evals.results import Trial
 
 
-def show_report(folder: Path, *, json: bool) -> None:
-    """The report on the results in the folder.
+EVALS = Path("evals")
+"""Where results are kept unless something else is said."""
+
+
+def show_report(folder: Path | None, *, json: bool) -> None:
+    """The report on the results in the folder; in the newest one if none is named.
 
     Raises:
         UsageError: There are none.
     """
+    folder = folder or _newest()
     trials = latest(read_trials(folder))
     if not trials:
         raise UsageError(f"{folder}: there is no result in it yet. `wieldy eval` writes them.")
@@ -38,6 +43,15 @@ def show_report(folder: Path, *, json: bool) -> None:
             print_json(row)
         return
     print_lines(rows)
+
+
+def _newest() -> Path:
+    files = sorted(EVALS.glob(f"*/{RESULTS}"), key=lambda file: file.stat().st_mtime)
+    if not files:
+        raise UsageError(
+            f"There are no results in {EVALS}/. Name the folder that `wieldy eval --out FOLDER` was given."
+        )
+    return files[-1].parent
 
 
 def rows_of(trials: Sequence[Trial]) -> list[JsonObject]:

@@ -18,7 +18,7 @@ from rich.text import Text
 from wieldy.apps.cli.asking import ask_about_effects
 from wieldy.apps.cli.download import fetch_embedded
 from wieldy.apps.cli.eval_progress import progress_on
-from wieldy.apps.cli.eval_report import print_lines, rows_of
+from wieldy.apps.cli.eval_report import EVALS, print_lines, rows_of
 from wieldy.apps.cli.failures import FAILED, note
 from wieldy.apps.cli.json_lines import JsonLines
 from wieldy.apps.cli.terminal import err, out
@@ -68,7 +68,7 @@ def evaluate_tasks(wanted: Wanted, *, json: bool) -> int:
     study = Study(
         suite=suite,
         models=wanted.models,
-        folder=wanted.folder or Path("evals") / Path(wanted.name).name.replace(".", "-"),
+        folder=wanted.folder or EVALS / Path(wanted.name).name.replace(".", "-"),
         trials=wanted.trials,
         jobs=wanted.jobs,
         strategy=wanted.strategy,

@@ -82,7 +82,12 @@ def evaluate(  # noqa: PLR0913 - one parameter for each option of the command
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where `wieldy eval` kept its results.")],
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FOLDER", help="Where `wieldy eval` kept its results; the newest in evals/ if left out."
+        ),
+    ] = None,
     *,
     json: JsonOption = False,
 ) -> None:
