@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rest_documents import body, call, document, operation, query
 from rest_recorder import Answer, Recorder, as_json, recording
@@ -17,7 +18,7 @@ from wieldy import Toolset
 from wieldy.connect import openapi
 from wieldy.connect.rest.naming import argument_name, tool_names
 from wieldy.connect.rest.schemas import DEFAULT_CHARACTERS
-from wieldy.core.errors import ToolError, UsageError
+from wieldy.core.errors import ArgumentsError, ToolError, UsageError
 from wieldy.core.json import canonical_json
 from wieldy.schema import CompiledSchema
 
@@ -382,6 +383,7 @@ ODD = st.recursive(
 )
 
 
+@example(schema={"format": {}}, parameter=None)
 @given(schema=ODD, parameter=ODD)
 def test_whatever_a_document_holds_it_is_a_tool_or_a_diagnostic(schema: Any, parameter: Any) -> None:
     paths = {
@@ -394,3 +396,32 @@ def test_whatever_a_document_holds_it_is_a_tool_or_a_diagnostic(schema: Any, par
     assert len(toolset.tools) + len(toolset.diagnostics) >= 3
     for tool in toolset.tools:
         CompiledSchema(tool.definition.input_schema)
+
+
+@given(odd=st.lists(ODD, min_size=12, max_size=12))
+def test_whatever_stands_around_the_operations_nothing_breaks(odd: list[Any]) -> None:
+    own = {
+        "operationId": odd[0],
+        "summary": odd[1],
+        "tags": odd[2],
+        "responses": odd[3],
+        "servers": odd[4],
+        "security": odd[5],
+    }
+    item = {
+        "post": {**own, "requestBody": odd[6]},
+        "servers": odd[7],
+        "get": {"responses": {"200": {"content": odd[8]}}},
+    }
+    schemes = {"securitySchemes": {"own": odd[9]}}
+    source: dict[str, Any] = {"openapi": "3.1.0", "paths": {"/a/{b}": item}, "servers": odd[10], "components": schemes}
+    for written in (
+        source,
+        {**source, "openapi": None, "swagger": "2.0", "securityDefinitions": odd[9], "host": odd[11]},
+    ):
+        toolset = openapi(written)
+        for tool in toolset.tools:
+            toolset.output_schema(tool.name)
+            assert isinstance(toolset.scheme_names, tuple)
+            with contextlib.suppress(ArgumentsError, UsageError):
+                toolset.request(tool.name, {"b": "x"})

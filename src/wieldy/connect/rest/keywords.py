@@ -41,8 +41,9 @@ def scalar_keywords(schema: JsonObject) -> JsonObject:
     choices = _choices(schema, types)
     if choices:
         kept["enum"] = choices
-    if schema.get("format") in _FORMATS and _may_be("string", types):
-        kept["format"] = schema["format"]
+    named = text_of(schema.get("format"))
+    if named in _FORMATS and _may_be("string", types):
+        kept["format"] = named
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and len(pattern) <= _MAX_PATTERN and _may_be("string", types):
         kept["pattern"] = pattern
