@@ -107,20 +107,16 @@ def test_scripted_models_that_are_not_there_yet_are_told_of(wieldy: Wieldy, task
     assert "wieldy eval" in result.stderr
 
 
-def test_a_folder_without_results_is_told_of(wieldy: Wieldy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_results_is_told_of(wieldy: Wieldy, tmp_path: Path) -> None:
     result = wieldy("report", tmp_path)
     assert result.returncode == 2
     assert "there are no results here" in result.stderr
-    monkeypatch.chdir(tmp_path)
     result = wieldy("report")
     assert result.returncode == 2
     assert "There are no results in evals/" in result.stderr
 
 
-def test_the_newest_results_are_reported_where_no_folder_is_named(
-    wieldy: Wieldy, tasks: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tasks.parent)
+def test_the_newest_results_are_reported_where_no_folder_is_named(wieldy: Wieldy, tasks: Path) -> None:
     assert wieldy("eval", tasks.name, "--model", "script:oracle", "--limit", "1").returncode == 0
     assert (tasks.parent / "evals" / "tasks-jsonl" / "results.jsonl").exists()
     result = wieldy("report")
