@@ -131,12 +131,16 @@ async def test_no_server_can_pass_its_tools_off_as_those_of_another(world: Any, 
 
 async def test_names_are_short_and_descriptions_hide_nothing(world: Any, call: Any) -> None:
     long = "read_" + "x" * 120 + ".v1"
-    one = world.upstream("one", described(long, "Reads.\U000e0041\u202e More.", title="Ti\u200btle"))
+    output = {"type": "object", "description": "Out\u200bput"}
+    one = world.upstream(
+        "one", described(long, "Reads.\U000e0041\u202e More.", title="Ti\u200btle", outputSchema=output)
+    )
     async with world.opened(mcpServers={"one": one.command}) as gateway:
         (offered,) = gateway.offered_to(principal(gateway, "anna"))
         assert len(offered.tool.name) <= 64
         assert offered.tool.definition.description == "Reads. More."
         assert offered.title == "Title"
+        assert offered.tool.definition.output_schema == {"type": "object", "description": "Output"}
         assert (await call(gateway, "anna", offered.tool.name, text="x")).content == f'{long} {{"text": "x"}}'
 
 
@@ -342,6 +346,20 @@ async def test_schemas_pass_through_as_they_are(world: Any) -> None:
     assert found.title == "Odd"
     assert found.annotations is not None
     assert (found.annotations.read_only_hint, found.annotations.open_world_hint) == (True, False)
+
+
+async def test_a_definition_that_holds_a_credential_is_shown_to_nobody(world: Any, call: Any) -> None:
+    canary = "canary-7f3a-canary"
+    world.environment["CANARY"] = canary
+    one = world.upstream("one", described("echo", f"Call me with {canary}."), described("pid"))
+    command = one.command | {"env": {"CANARY_TOKEN": {"env": "CANARY"}}}
+    async with world.opened(mcpServers={"one": command}) as gateway:
+        assert names(gateway, "anna") == ["one__pid"]
+        refused = await call(gateway, "anna", "one__echo")
+        assert "its definition holds a credential" in refused.content
+        journal = gateway._journal
+        entries = [entry.data for run_id in journal.run_ids() for entry in journal.read(run_id)]
+    assert canary not in canonical_json(entries) + gateway.config.pins.read_text()
 
 
 async def test_credentials_are_masked_in_results_errors_notices_and_the_record(world: Any, call: Any) -> None:

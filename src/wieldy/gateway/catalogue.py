@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from wieldy.connect.mcp.client.toolset import McpToolset
 from wieldy.connect.mcp.names import offered_name
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from wieldy.core.json import JsonObject
     from wieldy.gateway.config import Caller
     from wieldy.gateway.sources import Source
+    from wieldy.run.results.masks import Mask
     from wieldy.tools import Tool, Toolset
 
 _WHY: Final[dict[PinState, str]] = {
     "new": "nobody has accepted its definition yet",
     "changed": "its definition is not the one that was accepted",
+    "secret": "its definition holds a credential",
 }
 
 
@@ -86,11 +88,13 @@ class Catalogue:
     Args:
         sources: In the order in which their tools are shown.
         pins: What was accepted.
+        mask: Finds the gateway's credentials: a definition that holds one is shown to nobody.
     """
 
-    def __init__(self, sources: tuple[Source, ...], pins: Pins) -> None:
+    def __init__(self, sources: tuple[Source, ...], pins: Pins, mask: Mask) -> None:
         self.sources = sources
         self.pins = pins
+        self._mask = mask
         self._made: dict[int, _Made] = {}
         self._shown: dict[str, tuple[tuple[tuple[Listed, ...], ...], dict[str, Listed]]] = {}
 
@@ -138,7 +142,9 @@ class Catalogue:
         found: list[Listed] = []
         for tool in tools:
             original, said = entries.get(tool.name) or (tool.name, tool_to_wire(Offered(tool=tool), is_modern=True))
-            definition = Definition(source=source.name, original=original, said=pinned_part(said))
+            pinned = pinned_part(said)
+            shown = cast("JsonObject", self._mask.value(pinned))
+            definition = Definition(source=source.name, original=original, said=shown)
             fallback = names.get(tool.fallback or "")
             renamed = tool if source.has_prefix else tool.renamed(names[tool.name], fallback=fallback)
             found.append(
@@ -146,10 +152,13 @@ class Catalogue:
                     tool=renamed,
                     title=_title(said),
                     definition=definition,
-                    state=self.pins.state_of(definition) if source.is_pinned else "accepted",
+                    state="secret" if shown != pinned else self._state(source, definition),
                 )
             )
         return found
+
+    def _state(self, source: Source, definition: Definition) -> PinState:
+        return self.pins.state_of(definition) if source.is_pinned else "accepted"
 
 
 def _mcp_tools(toolset: Toolset) -> tuple[McpTool, ...]:

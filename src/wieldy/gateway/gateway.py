@@ -79,9 +79,9 @@ class Gateway:
         self.sources = sources_of(config, environment=environment, load_functions=load_functions, tell=self._hear)
         self._listeners: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._tasks: TaskGroup | None = None
-        self.catalogue = Catalogue(self.sources, Pins(config.pins))
         secrets = {name: value for source in self.sources for name, value in source.secrets.items()}
         self._mask = Mask(secrets)
+        self.catalogue = Catalogue(self.sources, Pins(config.pins), self._mask)
         self._journal = journal
         self._consent = Consent(journal)
         self._rules = CallRules(policy=config.policy, journal=journal, masked=secrets)

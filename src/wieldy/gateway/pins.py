@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, canonical_json, sha256
 
-PinState: TypeAlias = Literal["accepted", "changed", "new", "removed"]
+PinState: TypeAlias = Literal["accepted", "changed", "new", "secret"]
 
 PINNED: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 _VERSION: Final = 1

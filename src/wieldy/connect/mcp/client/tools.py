@@ -218,7 +218,7 @@ class _Reading:
         """The schema without hidden words in what it says about itself."""
         if not any(has_hidden(text) for _, part in subschemas(schema) for text in _said(part)):
             return schema
-        self.say("hidden_text", "its parameters are described with characters that a person does not see; taken out")
+        self.say("hidden_text", "its schemas are described with characters that a person does not see; taken out")
         return rewritten(schema, _without_hidden)
 
     def _output(self) -> tuple[CompiledSchema | None, JsonObject | None]:
@@ -229,7 +229,7 @@ class _Reading:
             self.say("output_schema", "what it says of its results is no schema, and is not used")
             return None, None
         try:
-            return CompiledSchema(schema), schema
+            return CompiledSchema(schema), self._seen(schema)
         except UsageError as error:
             self.say("output_schema", f"what it says of its results is not used: {error}")
             return None, None
