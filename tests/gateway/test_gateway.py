@@ -131,7 +131,7 @@ async def test_no_server_can_pass_its_tools_off_as_those_of_another(world: Any, 
 
 async def test_names_are_short_and_descriptions_hide_nothing(world: Any, call: Any) -> None:
     long = "read_" + "x" * 120 + ".v1"
-    output = {"type": "object", "description": "Out\u200bput"}
+    output = {"type": "object", "description": "Out\U000e0041put"}
     one = world.upstream(
         "one", described(long, "Reads.\U000e0041\u202e More.", title="Ti\u200btle", outputSchema=output)
     )
