@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 _QUOTES: Final = str.maketrans("‘’“”'", '"""""')
 _AROUND_SIGNS: Final = re.compile(r"\s*([+*/^=<>()\[\]{}:;])\s*")
-_COMMA: Final = re.compile(r"\s*,(?:\s+|(?=[^\d\s]))|(?<=[^\d\s]),\s*")
+_COMMA: Final = re.compile(r"\s*,\s*")
 _MINUS: Final = re.compile(r"\s+-\s+")
 _SPACES: Final = re.compile(r"\s+")
 
@@ -25,8 +25,15 @@ def layout_free(text: str) -> str:
     text = unicodedata.normalize("NFC", text).translate(_QUOTES).casefold()
     if not text.isalnum():
         text = _MINUS.sub("-", _AROUND_SIGNS.sub(r"\1", _SPACES.sub(" ", text).strip()))
-        text = _COMMA.sub(", ", text)
+        text = _COMMA.sub(_comma, text)
     return unicodedata.normalize("NFC", text)
+
+
+def _comma(found: re.Match[str]) -> str:
+    """Without spaces, but between digits, where they tell two numbers from one."""
+    text, start, end = found.string, found.start(), found.end()
+    is_between = start > 0 and end < len(text) and text[start - 1].isdigit() and text[end].isdigit()
+    return ", " if is_between and end - start > 1 else ","
 
 
 def is_equal(value: Any, other: Any) -> bool:
