@@ -116,6 +116,31 @@ async def test_verdicts(task: Task, turns: list[list[object]], kind: str, code: 
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("wanted", "said", "kind"),
+    [
+        ("40", "It is 40.", "pass"),
+        ("40", "It is 40.00 euros", "pass"),
+        ("40", "€40", "pass"),
+        ("40", "It is 140.", "fail"),
+        ("40", "It is 40.5", "fail"),
+        ("40", "It is 3.40", "fail"),
+        ("40", "It is 400", "fail"),
+        ("40", "It is 40,000", "fail"),
+        ("40", "It is 40, 50 at most", "pass"),
+        ("2.5", "exactly 2.50", "pass"),
+        ("2.5", "exactly 2.51", "fail"),
+        ("in stock", "It is In  Stock", "pass"),
+        ("order 7", "order 70", "fail"),
+        ("a+b", "a + b", "pass"),
+    ],
+)
+async def test_what_an_answer_must_contain(wanted: str, said: str, kind: str) -> None:
+    task = Task(id="t", prompt="How much?", answer=(wanted,))
+    assert (await judged(task, saying([text(said)]))).kind == kind
+
+
+@pytest.mark.anyio
 async def test_what_others_did_is_not_put_down_to_the_model() -> None:
     def deny(_: object) -> Deny:
         return Deny(reason="no")

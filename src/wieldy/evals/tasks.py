@@ -5,6 +5,7 @@ Deliberately not here: reading them from a file (`datasets`), running many (`run
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
@@ -75,7 +76,7 @@ class Task:
         calls: What has to be called; none for an empty tuple, anything for None.
         order: Whether calls must come in the order in which they are listed.
         extra_calls: Whether further calls are all right.
-        answer: Texts that the answer must contain; case and layout do not count.
+        answer: Texts that the answer must contain; case and layout do not count, and 40 is not in 140.
         check: A function of yours that looks at the outcome.
         tool_errors: Whether a tool that fails belongs to the task, so that the model has to cope with it.
         instructions: The system message.
@@ -143,7 +144,7 @@ def _judge(task: Task, run: RunSeen, outcome: Outcome) -> Verdict | str | None:
         return flaw
     said = layout_free(outcome.text)
     for text in task.answer:
-        if layout_free(text) not in said:
+        if not _says(said, layout_free(text)):
             return f"wrong-answer: {text!r} is not in the answer {outcome.text[:80]!r}"
     checked = None if task.check is None else task.check(outcome)
     match checked:
@@ -155,6 +156,15 @@ def _judge(task: Task, run: RunSeen, outcome: Outcome) -> Verdict | str | None:
             return "check: the task's check is not content with the outcome"
         case words:
             return f"check: {words}"
+
+
+def _says(said: str, wanted: str) -> bool:
+    """Whether a text contains another; a number is not part of a longer one, whose zeros behind the point aside."""
+    before = r"(?<!\d)(?<!\d[.,])" if wanted[:1].isdigit() else ""
+    after = ""
+    if wanted[-1:].isdigit():
+        after = r"0*(?!\d)" if re.search(r"\.\d+$", wanted) else r"(?!\d|,\d|\.\d*[1-9])"
+    return re.search(before + re.escape(wanted) + after, said) is not None
 
 
 def _put_down(task: Task, run: RunSeen, outcome: Outcome, wrong: str, fault: Fault | None) -> Verdict:
