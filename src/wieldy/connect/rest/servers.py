@@ -38,13 +38,6 @@ def server_of(root: Node, item: Node, operation: Node, *, variables: Mapping[str
     return _finished("/", base=root.base)
 
 
-def variable_names(root: Node) -> set[str]:
-    """The variables in the addresses of the document's servers."""
-    return {
-        name for server in list_of(root.object.get("servers")) for name in object_of(object_of(server).get("variables"))
-    }
-
-
 def origin_of(url: str) -> tuple[str, str, int | None]:
     """Scheme, host and port: what a secret is meant for."""
     parts = urlsplit(url)
