@@ -62,6 +62,8 @@ class Running:
         self.said = ""
 
     def end(self) -> None:
+        if self.said:
+            return
         self._process.terminate()
         rest, _ = self._process.communicate(timeout=BOUND_S)
         self._log.close()
@@ -199,3 +201,20 @@ def test_wrong_usage_is_said_and_ends_with_2(world: World, words: list[str], sai
     done = wieldy(world, *words, rc=2)
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+async def test_it_ends_when_it_is_asked_to_and_leaves_no_server_behind(world: World) -> None:
+    one = world.upstream("one", described("pid"))
+    file = world.write(mcpServers={"one": one.command | {"pinned": False}}, journal="calls.db")
+    gateway = Running(world, file)
+    try:
+        async with client(gateway.told["mcp"], Authorization="Bearer anna-anna-anna-anna") as connected:
+            pid = int(text_of(await connected.call_tool("one__pid", {})))
+            os.kill(pid, 0)  # it runs
+            async with connected.listen(tools_list_changed=True):  # a request that stays open
+                await anyio.to_thread.run_sync(gateway.end)
+    finally:
+        gateway.end()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert "Traceback" not in gateway.said

@@ -5,7 +5,7 @@ Deliberately not here: a call (`gateway`), and what a person is told (`apps`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wieldy.connect.mcp.server.server import LOOPBACK, PATH, ToolServer, check_exposure
 from wieldy.connect.serving.keys import Guarded
@@ -17,8 +17,20 @@ if TYPE_CHECKING:
     from wieldy.gateway.gateway import Gateway
 
 
-def gateway_application(gateway: Gateway) -> Any:
-    """The application; its lifespan opens the gateway, so it is run once.
+class Served(NamedTuple):
+    """What is served.
+
+    Attributes:
+        app: The ASGI application; its lifespan opens the gateway, so it is run once.
+        end_streams: Ends requests that would stay open for ever, before it stops.
+    """
+
+    app: Any
+    end_streams: Callable[[], None]
+
+
+def gateway_application(gateway: Gateway) -> Served:
+    """Both endpoints of a gateway.
 
     Raises:
         UsageError: Others than this machine could call, and there are no keys.
@@ -30,7 +42,7 @@ def gateway_application(gateway: Gateway) -> Any:
     gateway.on_change(server.tell_change)
     mcp = server.unguarded(host=config.host)
     rest = unguarded_application(gateway, has_keys=keys is not None, hosts=hosts)
-    return Guarded(_Endpoints(mcp, rest), keys)
+    return Served(Guarded(_Endpoints(mcp, rest), keys), server.end_streams)
 
 
 class _Endpoints:

@@ -11,6 +11,7 @@ import os
 import socket
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from wieldy.apps.cli.json_lines import print_json
 from wieldy.apps.cli.terminal import flush_streams, out
 from wieldy.apps.cli.tools_file import load_tools
 from wieldy.apps.cli.untrusted import neutralise
-from wieldy.connect.serving.listening import listening
+from wieldy.connect.serving import listening as server
 from wieldy.core.errors import UsageError
 from wieldy.gateway.application import gateway_application
 from wieldy.gateway.config import read_config
@@ -50,9 +51,10 @@ def serve(file: Path, *, port: int | None, journal: str | None, json: bool) -> N
     config = read_config(file, environment=os.environ)
     recorded = journal_of(journal or config.journal or _made(default_journal()))
     gateway = _gateway(config, recorded)
-    app = gateway_application(gateway)
-    with listening(config.host, config.port if port is None else port) as place:
-        anyio.run(_serve, gateway, app, place, json)
+    app, end_streams = gateway_application(gateway)
+    with server.listening(config.host, config.port if port is None else port) as place:
+        tell = partial(_tell_start, gateway, place, json=json)
+        anyio.run(partial(server.serve, app, place, on_start=tell, on_stop=end_streams))
 
 
 def show_pins(file: Path, *, accept: tuple[str, ...], json: bool) -> int:
@@ -96,20 +98,6 @@ async def _learn(gateway: Gateway) -> list[Listed]:
             for each in gateway.catalogue.listed(name):
                 found.setdefault((each.name, each.definition.digest), each)
         return list(found.values())
-
-
-async def _serve(gateway: Gateway, app: object, place: socket.socket, json: bool) -> None:
-    import uvicorn  # noqa: PLC0415 - comes with the MCP library
-
-    class Told(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            if not self.should_exit:
-                _tell_start(gateway, place, json=json)
-
-    # Requests are in the journal, with who made them; a second log would repeat them without.
-    settings = uvicorn.Config(app, log_level="warning", access_log=False)  # pyright: ignore[reportArgumentType]
-    await Told(settings).serve([place])
 
 
 def _tell_start(gateway: Gateway, place: socket.socket, *, json: bool) -> None:

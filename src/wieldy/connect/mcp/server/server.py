@@ -11,6 +11,7 @@ import logging
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, redirect_stdout
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -18,6 +19,7 @@ import anyio
 
 from wieldy.connect.mcp.server.wire import result_to_wire, tool_to_wire
 from wieldy.connect.serving.keys import Guarded, Keys, principal_in
+from wieldy.connect.serving.listening import listening, serve
 from wieldy.core.errors import RunError, UsageError
 from wieldy.core.events import CallProgress
 from wieldy.core.extras import installing
@@ -62,6 +64,7 @@ class ToolServer:
         self._keys = keys
         self._principal = principal
         self._bus: Any = None
+        self._listeners: Any = None
         self.server = self._make()
 
     # Serving
@@ -99,10 +102,13 @@ class ToolServer:
         Raises:
             UsageError: Others than this machine could call, and there are no keys.
         """
-        import uvicorn  # noqa: PLC0415 - comes with the MCP library
-
         check_exposure(host, self._keys)
-        uvicorn.run(self.asgi(path=path, host=host), host=host, port=port, log_level="warning", access_log=False)
+        with listening(host, port) as place:
+            anyio.run(partial(serve, self.asgi(path=path, host=host), place, on_stop=self.end_streams))
+
+    def end_streams(self) -> None:
+        """The requests of clients that listen for changes are answered: they would stay open for ever."""
+        self._listeners.close()
 
     async def tell_change(self) -> None:
         """Clients that listen for it hear that there are other tools now."""
@@ -119,6 +125,7 @@ class ToolServer:
 
         about = self._offering.about
         self._bus = InMemorySubscriptionBus()
+        self._listeners = ListenHandler(self._bus)
         return Server(
             about.name,
             version=about.version,
@@ -126,7 +133,7 @@ class ToolServer:
             lifespan=self._opened,
             on_list_tools=self._list,
             on_call_tool=cast("Any", self._call),  # results are dictionaries, which the SDK checks
-            on_subscriptions_listen=ListenHandler(self._bus),
+            on_subscriptions_listen=self._listeners,
             get_tool_input_schema=self._schema_of,
         )
 
