@@ -333,6 +333,22 @@ async def test_bodies_that_are_no_objects_are_one_argument(recorder: Recorder) -
     ]
 
 
+@pytest.mark.parametrize("media_type", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"])
+async def test_a_body_of_no_properties_takes_none_and_one_of_any_takes_any(recorder: Recorder, media_type: str) -> None:
+    paths = {
+        **operation("get", "/none", name="none", **body({"type": "object", "properties": {}}, media_type)),
+        **operation("post", "/any", name="any", **body({"type": "object"}, media_type)),
+    }
+    async with openapi(document(recorder.url, paths)) as toolset:
+        with pytest.raises(ArgumentsError, match="typo"):
+            await call(toolset, {"typo": 1}, name="none")
+        await call(toolset, {}, name="none")
+        assert (recorder.last.body, recorder.last.header("content-type")) == (b"", None)
+        await call(toolset, {"body": {"name": "x"}}, name="any")
+        assert b"name" in recorder.last.body
+        assert (recorder.last.header("content-type") or "").startswith(media_type)
+
+
 async def test_version_2_is_read_as_it_is_meant(recorder: Recorder) -> None:
     host = recorder.url.removeprefix("http://")
     source: dict[str, Any] = {

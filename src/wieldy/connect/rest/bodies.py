@@ -167,16 +167,16 @@ def _body(
         return shared
     properties, required, groups = _members(meaning, documents)
     if not properties or (kind == "json" and meaning.keywords.get("type") == "array"):
-        if kind == "json":
-            return shared
-        if not meaning.is_object and meaning.keywords.get("type") is not None:
+        if kind != "json" and not meaning.is_object and meaning.keywords.get("type") is not None:
             raise UnreadableError(f"a body of {media_type} is made of properties, and its schema has none")
+        if properties or "properties" not in documents.follow(schema).object:
+            return shared  # any object, or no object at all
     return Body(
         kind=kind,
         media_type=media_type,
         properties=properties,
         required=tuple(required),
-        additional=meaning.additional if properties else True,
+        additional=meaning.additional,
         is_required=is_required,
         description=description,
         encodings={name: _encoding(encoding.part(name), part, documents) for name, part in properties.items()},

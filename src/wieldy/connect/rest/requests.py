@@ -140,8 +140,14 @@ def _whole(body: Body, arguments: JsonObject) -> tuple[bytes, str]:
         case "bytes":
             data, media_type, _ = file_content(value, name=WHOLE_BODY)
             return data, media_type if "*" in body.media_type else body.media_type
-        case _:
+        case "text":
             return scalar_text(value).encode(), _with_charset(body.media_type)
+        case _ if not isinstance(value, dict):
+            raise ArgumentsError(f"`{WHOLE_BODY}`: expected an object, whose properties are the fields of a form.")
+        case "urlencoded":
+            return urlencoded(value, body.encodings), body.media_type
+        case _:
+            return multipart(value, body.encodings)
 
 
 def _with_charset(media_type: str) -> str:
