@@ -3,7 +3,8 @@
     python benchmarks/gateway.py [--calls 200] [--rounds 3]
 
 A server over streamable HTTP is called by the SDK's client: directly, and through `wieldy gateway` with a journal in a
-file. All are processes on this machine, so CPU time says more than the clock: that of all three is printed as well.
+file. All are processes on this machine, so CPU time says more than the clock: that of each is printed as well. A tool
+in the gateway's own process is called too, which costs what the gateway does itself.
 """
 
 from __future__ import annotations
@@ -28,6 +29,14 @@ from mcp.client.streamable_http import streamable_http_client
 ROOT = Path(__file__).parents[1]
 UPSTREAM = ROOT / "tests" / "gateway" / "upstream_program.py"
 KEY = "benchmark-benchmark-key"
+FUNCTION = """
+from wieldy import tool
+
+@tool(effect="read")
+async def echo() -> str:
+    "Say it again."
+    return "echo {}"
+"""
 TOOL = {"name": "echo", "description": "Say it again.", "inputSchema": {"type": "object"}}
 
 
@@ -44,11 +53,13 @@ async def measure(folder: Path, calls: int, rounds: int) -> None:
     (folder / "tools.json").write_text(json.dumps([TOOL]))
     upstream = start([sys.executable, str(UPSTREAM), str(folder / "tools.json"), os.devnull, "http"])
     direct = f"http://127.0.0.1:{int(upstream.stdout.readline())}/mcp"
+    (folder / "here.py").write_text(FUNCTION)
     config = folder / "gateway.json"
     config.write_text(
         json.dumps(
             {
                 "principals": {"bench": {"key": {"env": "BENCH_KEY"}}},
+                "functions": {"here": {"file": "here.py", "pinned": False}},
                 "mcpServers": {"up": {"url": direct, "pinned": False, "at_once": 100}},
                 "journal": str(folder / "calls.db"),
             }
@@ -68,23 +79,28 @@ async def measure(folder: Path, calls: int, rounds: int) -> None:
 async def compare(
     direct: str, through: str, processes: tuple[subprocess.Popen[str], ...], calls: int, rounds: int
 ) -> None:
-    p50: dict[str, list[float]] = {"direct": [], "gateway": []}
-    at_once: dict[str, list[float]] = {"direct": [], "gateway": []}
-    cpu: dict[str, float] = {"direct": 0.0, "gateway": 0.0}
-    ways = {"direct": (direct, "echo"), "gateway": (through, "up__echo")}
+    ways = {"direct": (direct, "echo"), "gateway": (through, "up__echo"), "own tool": (through, "here__echo")}
+    p50: dict[str, list[float]] = {way: [] for way in ways}
+    at_once: dict[str, list[float]] = {way: [] for way in ways}
+    cpu = {way: [0.0, 0.0, 0.0] for way in ways}
     for _ in range(rounds):
-        for way, (url, tool) in ways.items():  # in turns, so that what else the machine does meets both
+        for way, (url, tool) in ways.items():  # in turns, so that what else the machine does meets all
             async with connected(url) as client:
                 await client.call_tool(tool, {})
                 before = spent(processes)
                 p50[way].append(await one_by_one(client, tool, calls))
-                cpu[way] += spent(processes) - before
+                cpu[way] = [sum_ + a - b for sum_, a, b in zip(cpu[way], spent(processes), before, strict=True)]
                 at_once[way].append(await together(client, tool))
     for name, found in (("p50 of one call", p50), ("100 calls at once", at_once)):
-        one, other = (statistics.median(found[way]) for way in ways)
-        print(f"{name}: direct {one * 1e3:.1f} ms, gateway {other * 1e3:.1f} ms, ratio {other / one:.2f}")
-    one, other = (cpu[way] / (rounds * calls) * 1e3 for way in ways)
-    print(f"CPU of all processes a call: direct {one:.1f} ms, gateway {other:.1f} ms, ratio {other / one:.2f}")
+        print(f"{name}: {shown({way: statistics.median(times) * 1e3 for way, times in found.items()})}")
+    print(f"CPU of all processes a call: {shown({way: sum(cpu[way]) / (rounds * calls) * 1e3 for way in ways})}")
+    for way in ways:
+        client_ms, server_ms, gateway_ms = (each / (rounds * calls) * 1e3 for each in cpu[way])
+        print(f"  {way}: client {client_ms:.1f} ms, server {server_ms:.1f} ms, gateway {gateway_ms:.1f} ms")
+
+
+def shown(found: dict[str, float]) -> str:
+    return ", ".join(f"{way} {ms:.1f} ms ({ms / found['direct']:.2f})" for way, ms in found.items())
 
 
 async def one_by_one(client: Client, tool: str, calls: int) -> float:
@@ -118,14 +134,14 @@ def start(command: list[str], **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | environment)
 
 
-def spent(processes: tuple[subprocess.Popen[str], ...]) -> float:
-    """CPU seconds of these processes and this one, so far."""
+def spent(processes: tuple[subprocess.Popen[str], ...]) -> list[float]:
+    """CPU seconds of this process and of these, so far."""
     ticks = os.sysconf("SC_CLK_TCK")
-    total = time.process_time()
+    found = [time.process_time()]
     for process in processes:
         fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-        total += (int(fields[11]) + int(fields[12])) / ticks
-    return total
+        found.append((int(fields[11]) + int(fields[12])) / ticks)
+    return found
 
 
 if __name__ == "__main__":
