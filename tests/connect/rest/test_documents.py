@@ -313,6 +313,14 @@ def test_all_of_is_put_together() -> None:
     assert (set(schema["properties"]), set(schema["required"])) == ({"id", "name"}, {"id", "name"})  # type: ignore[arg-type]
 
 
+def test_descriptions_are_one_line_without_layout() -> None:
+    text = "<p>Find <b>things</b>\n by <name>.</p>"
+    described = operation("get", summary="Find", description=text, parameters=[query("q", {}, description=text)])
+    definition = openapi(document(SERVER, described)).tools[0].definition
+    assert definition.description == "Find things by <name>."
+    assert definition.input_schema["properties"]["q"]["description"] == "Find things by <name>."  # type: ignore[index,call-overload]
+
+
 def test_names_are_valid_different_and_lead_back() -> None:
     long = "operation/" + "x" * 80
     paths = {

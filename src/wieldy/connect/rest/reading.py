@@ -5,9 +5,17 @@ Law: nothing here raises, whatever the document holds.
 
 from __future__ import annotations
 
-from typing import cast
+import re
+from typing import Final, cast
 
 from wieldy.core.json import JsonObject, JsonValue
+
+_TAGS: Final = re.compile(
+    r"</?(?:a|b|br|blockquote|code|dd|div|dl|dt|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|sup|table|tbody|td|th|thead"
+    r"|tr|u|ul)(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+"""Layout, of which a model has nothing; other words in angle brackets are a document's own."""
 
 
 def object_of(value: object) -> JsonObject:
@@ -31,6 +39,6 @@ def texts_of(value: object) -> list[str]:
 
 
 def one_line(text: object, *, limit: int) -> str:
-    """The text on one line of so many characters at most."""
-    words = " ".join(text_of(text).split())
+    """The text on one line of so many characters at most, without the tags of HTML."""
+    words = " ".join(_TAGS.sub(" ", text_of(text)).split())
     return words if len(words) <= limit else f"{words[: limit - 1].rstrip()}…"

@@ -17,7 +17,7 @@ from wieldy.connect.rest.bodies import best_of
 from wieldy.connect.rest.documents import Documents, Node, NotFetchedError, UnreadableError, read_file
 from wieldy.connect.rest.operations import Diagnostic, Operation, read_operations
 from wieldy.connect.rest.plans import Plan, make_plan
-from wieldy.connect.rest.reading import object_of, text_of
+from wieldy.connect.rest.reading import object_of, one_line
 from wieldy.connect.rest.schemas import SchemaWriter
 from wieldy.connect.rest.security import Scheme, read_schemes
 from wieldy.connect.rest.servers import check_server, server_of
@@ -137,13 +137,13 @@ class Service:
     def describe(self, operation: Operation, *, limit: int) -> str:
         """What the operation does, in the document's words; its path where the document has none."""
         value = operation.node.object
-        summary, description = (" ".join(text_of(value.get(key)).split()) for key in ("summary", "description"))
+        summary, description = (one_line(value.get(key), limit=limit) for key in ("summary", "description"))
         if summary and description and not description.lower().startswith(summary.lower().rstrip(".")):
             description = f"{summary.rstrip('.')}. {description}"
         words = description or summary or operation.place
         if value.get("deprecated") is True:
             words = f"Deprecated. {words}"
-        return words if len(words) <= limit else f"{words[: limit - 1].rstrip()}…"
+        return one_line(words, limit=limit)
 
     def output_schema(self, operation: Operation) -> JsonObject | None:
         """What a good answer is; None where that is not said, or is no JSON."""
