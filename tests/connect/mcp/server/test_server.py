@@ -211,6 +211,19 @@ async def test_calls_whose_permission_a_caller_lacks_are_not_even_shown() -> Non
     assert await names(Principal(name="anna", permissions={"orders:*"})) == ["here__order"]
 
 
+async def test_a_call_that_needs_consent_is_not_made_where_nobody_can_give_it() -> None:
+    from mcp import Client
+
+    from wieldy import Ask, Rule, Rules
+    from wieldy.connect.serving.calls import CallRules
+
+    rules = CallRules(policy=Rules([Rule(Ask("it is dear"), tools="add")]))
+    async with Client(mcp_server(TOOLS, rules=rules).server) as client:
+        result = await client.call_tool("add", {"a": 1, "b": 2})
+    assert result.is_error
+    assert text_of(result) == "`add` is not done: it needs a person's consent (it is dear)."
+
+
 def test_others_than_this_machine_are_not_served_without_keys() -> None:
     with pytest.raises(UsageError, match="Expected keys where others"):
         mcp_server(TOOLS).serve_http(host="0.0.0.0")
