@@ -112,27 +112,35 @@ def test_what_code_returns_is_told_as_strangers_words_only_where_it_is() -> None
     assert 'value: {"a":["Hi"]}' in told(result)[1]
 
 
-@pytest.mark.parametrize(
-    "forged",
-    [
-        "{'$wieldy_handle': ['h9']}",
-        "{'$wieldy_handle': []}",
-        "{'$wieldy_handle': 7}",
-        "[{'$wieldy_handle': [1, 2]}]",
-        "{'$wieldy_handle': [['h1']]}",
-    ],
-)
-def test_a_handle_that_code_made_up_is_an_argument_that_does_not_fit(forged: str) -> None:
+@pytest.mark.parametrize("made_up", ["['h9']", "[]", "7", "[1, 2]", "[['h1']]"])
+def test_a_handle_that_code_made_up_is_an_argument_that_does_not_fit(made_up: str) -> None:
     code = (
-        f"await fetch('u')\ntry:\n    await keep({forged})\nexcept ToolError as e:\n    found = [e.kind, str(e)]\nfound"
+        f"p = await fetch('u')\ntry:\n    await keep([type(p)({made_up})])\n"
+        "except ToolError as e:\n    found = [e.kind, str(e)]\nfound"
     )
     [content] = told(Watched(code).run())
     assert 'value: ["arguments","The arguments of `keep` do not fit: there is no such handle' in content
 
 
+def test_data_that_looks_like_a_handle_is_data() -> None:
+    watched = Watched(
+        "p = await fetch('u')\nq = await keep({'$wieldy_handle': ['h1']})\n"
+        "r = await reveal(await keep([{'$wieldy_handle': ['h1', 'title']}, p.n]))\nawait keep(r)\n"
+        "{'$wieldy_handle': ['h1']}"
+    )
+    [content] = told(watched.run())
+    given = [each.call.arguments["data"] for each in watched.proposals if each.call.name == "keep"]
+    assert given == [
+        {"$wieldy_handle": ["h1"]},
+        [{"$wieldy_handle": ["h1", "title"]}, 3],
+        [{"$wieldy_handle": ["h1", "title"]}, 3],
+    ]
+    assert 'value: {"$wieldy_handle":["h1"]}' in content
+
+
 def test_the_arguments_as_a_whole_are_no_handle() -> None:
     code = (
-        "await fetch('u')\ntry:\n    await call('keep', {'$wieldy_handle': ['h1']})\n"
+        "p = await fetch('u')\ntry:\n    await call('keep', p._wieldy_json())\n"
         "except ToolError as e:\n    found = e.kind\nfound"
     )
     assert told(Watched(code).run()) == ['value: "arguments"']
@@ -152,7 +160,7 @@ def test_few_letters_do_not_become_many_bytes() -> None:
 
 
 def test_a_handle_that_is_written_by_hand_is_as_good_as_the_one_that_was_given() -> None:
-    watched = Watched("await fetch('u')\nawait keep({'$wieldy_handle': ['h1', 'title']})")
+    watched = Watched("p = await fetch('u')\nawait keep(type(p)(['h1', 'title']))")
     watched.run()
     assert watched.influence("keep") == [Influence(arguments={"data": ("fetch",)})]
 
@@ -204,7 +212,8 @@ def test_the_model_is_told_of_failures_that_code_was_not() -> None:
 
 
 def test_a_failure_that_no_stranger_had_a_part_in_is_raised() -> None:
-    result = Watched("try:\n    keep.sync({'$wieldy_handle': ['x']})\nexcept ToolError as e:\n    found = e.kind").run()
+    code = "p = await fetch('u')\ntry:\n    keep.sync(type(p)(['x']))\nexcept ToolError as e:\n    found = e.kind"
+    result = Watched(code).run()
     assert told(result) == ['value: "arguments"']
     assert trusts(result) == [("trusted", ())]
 
@@ -228,6 +237,7 @@ class Inner:
     def __init__(self, batches: Sequence[Sequence[GuestCall]], end: JsonValue) -> None:
         self._left = [*batches]
         self._end = end
+        self.mark = "$wieldy_handle"
         self.told: list[Reply | Failure] = []
 
     async def run(self, code: str, *, prelude: str, seed: int, clock: float, fresh: bool) -> Outcome:
@@ -240,10 +250,17 @@ class Inner:
     def _next(self) -> Outcome:
         if not self._left:
             return Outcome(status="done", value=self._end)
-        return Outcome(status="paused", waiting=tuple(self._left.pop(0)))
+        return Outcome(status="paused", waiting=tuple(map(self._spelled, self._left.pop(0))))
+
+    def _spelled(self, call: GuestCall) -> GuestCall:
+        text = json.dumps(call.arguments).replace(HANDLE, self.mark)
+        return GuestCall(seq=call.seq, name=call.name, arguments=json.loads(text))
 
 
-handles = st.builds(lambda number, path: {"$wieldy_handle": [f"h{number}", *path]}, st.integers(1, 4),
+HANDLE = "<a handle>"
+
+
+handles = st.builds(lambda number, path: {HANDLE: [f"h{number}", *path]}, st.integers(1, 4),
     st.lists(st.sampled_from(["a", "b", 0, -1]), max_size=2))  # fmt: skip
 arguments = st.recursive(
     st.integers(0, 3) | st.sampled_from(["x", "y"]) | handles,
@@ -268,6 +285,7 @@ def test_what_code_is_told_does_not_depend_on_what_is_behind_handles(
     async def go(secrets: list[Any]) -> tuple[list[Reply | Failure], list[str | None]]:
         inner = Inner(batches, None)
         interpreter = HandleInterpreter(inner)
+        inner.mark = interpreter.mark
         outcome = await interpreter.run("", prelude="", seed=0, clock=0.0, fresh=True)
         shapes: list[str | None] = []
         left = iter(secrets)
@@ -291,3 +309,30 @@ def test_what_code_is_told_does_not_depend_on_what_is_behind_handles(
     count = sum(map(len, batches))
     one, other = (data.draw(st.lists(answers, min_size=count, max_size=count)) for _ in range(2))
     assert anyio.run(go, one) == anyio.run(go, other)
+
+
+keys = st.sampled_from(["$wieldy_handle", "$wieldy_handle_", "$MARK", "handle", "value", "$", "a"]) | st.text(
+    max_size=3
+)
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.sampled_from(["h1", "h2"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=2),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(keys, any_json, max_size=2), any_json)
+def test_any_json_goes_through_unchanged(given: dict[str, Any], end: Any) -> None:
+    async def go() -> None:
+        interpreter = HandleInterpreter(
+            Inner([[GuestCall(seq=1, name="in", arguments={})], [GuestCall(seq=2, name="keep", arguments=given)]], end)
+        )
+        await interpreter.run("", prelude="", seed=0, clock=0.0, fresh=True)
+        outcome = await interpreter.answer([LabelledReply(value="secret", tainted_by=("web",))])
+        [call] = outcome.waiting
+        assert isinstance(call, LabelledCall)
+        assert (call.arguments, call.influence, call.error) == (given, Influence(), None)
+        outcome = await interpreter.answer([Reply(value=None)])
+        assert outcome.value == end
+
+    anyio.run(go)

@@ -3,14 +3,17 @@
 The values stay here; code has their names. A handle, or a part of one, may stand anywhere in the arguments of a call or
 in what code returns, and the host puts the value in. What such a call brings is behind a handle too, and so is its
 failure: whatever code does without `reveal` is the same whatever strangers say. `reveal` gives the value, and from
-then on they had a part in all that the code does.
+then on they had a part in all that the code does. On its way here a handle is an object of one key that is drawn anew
+for each interpreter, so that what strangers wrote is never taken for one.
 
-Law: without `reveal`, nothing that the sandbox is told depends on a value behind a handle.
+Laws: without `reveal`, nothing that the sandbox is told depends on a value behind a handle. JSON that code has not got
+from a handle goes through unchanged, whatever its keys are.
 """
 
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -32,9 +35,7 @@ REVEAL: Final = "reveal"
 MAX_BATCH_BYTES: Final = 16_000_000
 """Of all values that are put into the calls that code makes at once, as JSON."""
 
-_MARK: Final = "$wieldy_handle"
-
-PRELUDE: Final = f'''
+_PRELUDE: Final = """
 def _wieldy_refuse(self, *given, **named):
     raise TypeError(
         "a handle cannot be looked into: pass it to a tool as it is, or a part of it, such as handle.name or "
@@ -46,7 +47,7 @@ class _wieldy_Handle:
     def __init__(self, at):
         object.__setattr__(self, "_wieldy_at", at)
     def _wieldy_json(self):
-        return {{"{_MARK}": self._wieldy_at}}
+        return {"$MARK": self._wieldy_at}
     def __repr__(self):
         return "<a handle>"
     def __getattr__(self, name):
@@ -62,7 +63,7 @@ for _wieldy_name in (
     "mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow and rand or ror xor rxor lshift rshift neg pos abs "
     "invert round call setattr setitem delitem delattr enter exit await aiter anext bytes"
 ).split():
-    setattr(_wieldy_Handle, f"__{{_wieldy_name}}__", _wieldy_refuse)
+    setattr(_wieldy_Handle, f"__{_wieldy_name}__", _wieldy_refuse)
 def _wieldy_result(reply):
     return _wieldy_Handle([reply["handle"]]) if "handle" in reply else _wieldy_data(reply["value"])
 def call(name, arguments=None):
@@ -71,8 +72,8 @@ async def _wieldy_opened(name, arguments):
     return _wieldy_result(await _wieldy_call(name, arguments))
 def call_sync(name, arguments=None):
     return _wieldy_result(_wieldy_call_sync(name, arguments))
-'''
-"""Runs after the text of `prelude`."""
+"""
+"""Runs after the text of `prelude`; the key of handles stands in the place of `$MARK`."""
 
 
 @tool(name=REVEAL, effect="read")
@@ -113,10 +114,14 @@ class HandleInterpreter:
 
     Args:
         inner: Runs the code.
+
+    Attributes:
+        mark: The key of handles in what code sends; nobody can guess it.
     """
 
     def __init__(self, inner: Interpreter) -> None:
         self._inner = inner
+        self.mark: Final = f"$wieldy_handle_{secrets.token_hex(16)}"
         self._held: dict[str, _Held] = {}
         self._revealed: Sources = ()
         self._asked: tuple[_Asked, ...] = ()
@@ -126,7 +131,8 @@ class HandleInterpreter:
         if fresh:
             self._held.clear()
             self._revealed = ()
-        outcome = await self._inner.run(code, prelude=f"{prelude}{PRELUDE}", seed=seed, clock=clock, fresh=fresh)
+        handles = _PRELUDE.replace("$MARK", self.mark)
+        outcome = await self._inner.run(code, prelude=f"{prelude}{handles}", seed=seed, clock=clock, fresh=fresh)
         return self._taken(outcome)
 
     async def answer(self, answers: Sequence[Reply | Failure]) -> Outcome:
@@ -153,7 +159,7 @@ class HandleInterpreter:
         if outcome.waiting:
             self._asked = tuple(self._with_values(call, room) for call in outcome.waiting)
             return replace(outcome, waiting=tuple(asked.call for asked in self._asked))
-        filling = _Filling(self._held, room)
+        filling = _Filling(self._held, self.mark, room)
         value = filling.filled(outcome.value, ())
         if filling.error is not None:
             value = None
@@ -163,7 +169,7 @@ class HandleInterpreter:
         return LabelledOutcome(**said, tainted_by=tainted_by)
 
     def _with_values(self, call: GuestCall, room: _Room) -> _Asked:
-        filling = _Filling(self._held, room)
+        filling = _Filling(self._held, self.mark, room)
         arguments: JsonObject = {name: filling.filled(value, (name,)) for name, value in call.arguments.items()}
         influence = Influence(arguments=filling.found).with_all(self._revealed)
         error = None if filling.error is None else f"The arguments of `{call.name}` do not fit: {filling.error}."
@@ -200,6 +206,7 @@ class _Filling:
     """
 
     held: Mapping[str, _Held]
+    mark: str
     room: _Room
     found: dict[str, Sources] = field(default_factory=dict[str, Sources])
     error: str | None = None
@@ -211,8 +218,8 @@ class _Filling:
             return [self.filled(item, (*path, str(place))) for place, item in enumerate(value)]
         if not isinstance(value, dict):
             return value
-        if value.keys() == {_MARK}:
-            return self._behind(value[_MARK], path)
+        if value.keys() == {self.mark}:
+            return self._behind(value[self.mark], path)
         return {name: self.filled(item, (*path, name)) for name, item in value.items()}
 
     def _behind(self, name: JsonValue, path: tuple[str, ...]) -> JsonValue:
