@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from rest_decoding import read_header, read_path, read_query
 from rest_documents import body, document, operation
@@ -67,6 +67,8 @@ def wire() -> Iterator[Wire]:
 
 @pytest.mark.parametrize(("place", "style", "explode"), WAYS)
 @settings(max_examples=30)
+@example(name="q", value={"a|b c": ""})
+@example(name="q", value={",": ""})
 @given(name=NAMES, value=SCALARS | LISTS | OBJECTS)
 def test_a_value_comes_through_in_every_style_or_is_refused(
     wire: Wire, place: str, style: str, explode: bool, name: str, value: Any

@@ -133,7 +133,10 @@ def _texts(writing: Writing, value: JsonValue) -> list[str]:
     if isinstance(value, list):
         return [_escaped(_flat_text(item, writing), reserved) for item in value]
     if isinstance(value, dict):
-        pairs = [(_escaped(name), _escaped(_flat_text(part, writing), reserved)) for name, part in value.items()]
+        pairs = [
+            (_escaped(_flat_text(name, writing)), _escaped(_flat_text(part, writing), reserved))
+            for name, part in value.items()
+        ]
         if writing.explode:
             return [f"{name}={text}" for name, text in pairs]
         return [text for pair in pairs for text in pair]
