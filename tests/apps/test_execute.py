@@ -68,9 +68,23 @@ def test_code_is_run_with_tools_and_told_as_one_object(
         "stderr": "",
         "error": None,
         "line": None,
+        "remarks": [],
         "killed_because": None,
         "calls": 2,
     }
+
+
+def test_what_is_not_there_is_told(wieldy: Wieldy, code: Callable[[str], str]) -> None:
+    file = code("print('x' * 3_000_000)\nopen('a\\nb', 'w').write('1')\n'all fine'")
+    cut = "Of 3,000,001 bytes on standard output the first 262,144 are kept."
+    told = json.loads(wieldy("exec", file, "--json").stdout)
+    assert (told["status"], told["value"], len(told["stdout"])) == ("done", "all fine", 262_144)
+    assert len(told["remarks"]) == 2
+    assert told["remarks"][1] == cut
+    shown = wieldy("exec", file)
+    assert shown.returncode == 0
+    assert cut in " ".join(shown.stderr.split())
+    assert 'The file "a\\nb" is left out' in shown.stderr
 
 
 def test_what_changes_something_is_not_run_where_nobody_can_consent(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from wieldy.sandbox import GuestCall, SandboxLimits
 from wieldy.sandbox.conversation import Conversation, Violation
+from wieldy.sandbox.texts import is_file_name
 
 CALL = {"name": "f", "arguments": {}}
 CALLS = {"op": "calls", "calls": [CALL], "more": False}
@@ -143,6 +144,30 @@ def test_a_file_may_come_in_pieces_and_only_whole_files_count() -> None:
     for frame in (FILE, {**FILE, "last": False}):
         with pytest.raises(Violation, match="twice"):
             conversation.take(frame)
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="/"), min_size=1, max_size=300), unique=True, max_size=6))
+def test_each_file_comes_out_or_is_told(names: list[str]) -> None:
+    names = [name for name in names if name not in (".", "..")]
+    conversation = Conversation(SandboxLimits())
+    for name in names:
+        conversation.take({**FILE, "name": name, "last": False})
+        conversation.take({**FILE, "name": name})
+    conversation.take({"op": "done", "value": 1})
+    came = {file.name: file.content for file in conversation.artifacts}
+    assert came == {name: b"xx" for name in names if is_file_name(name)}
+    assert len(came) + len(conversation.remarks) == len(names)
+
+
+def test_of_many_files_that_are_left_out_some_are_named_and_the_limit_holds() -> None:
+    conversation = Conversation(SandboxLimits(files=30))
+    for number in range(30):
+        conversation.take({"op": "artifact", "name": f"{number}", "left_out": "no", "last": True})
+    assert len(conversation.remarks) == 21
+    assert conversation.remarks[-1] == "10 more files are left out."
+    with pytest.raises(Violation) as verdict:
+        conversation.take({**FILE, "name": "a\nb"})
+    assert verdict.value.because == "files"
 
 
 def test_pieces_of_two_files_may_not_be_mixed() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from wieldy import UsageError
 from wieldy.sandbox import SandboxLimits, Session
-from wieldy.sandbox.texts import is_file_name, media_type_of, printed
+from wieldy.sandbox.texts import is_file_name, media_type_of, printed, shown_name
 
 from .conftest import Opener
 
@@ -43,7 +43,12 @@ import os
 open('plot.csv', 'w').write('a,b')
 os.makedirs('deep/er')
 open('deep/er/x.png', 'wb').write(b'\\x89PNG' + b'p' * 3_000_000)
-open('.hidden', 'w').write('no')
+open('.hidden', 'w').write('too')
+open('..x', 'w').write('too')
+os.makedirs('.deep/.er')
+open('.deep/.er/.y', 'w').write('too')
+os.makedirs('.matplotlib', exist_ok=True)
+open('.matplotlib/fontlist.json', 'w').write('a library')
 open('/tmp/also', 'w').write('yes')
 os.symlink('/usr', 'link')
 os.symlink('plot.csv', 'alias')
@@ -55,6 +60,9 @@ os.symlink('plot.csv', 'alias')
             "plot.csv": ("text/csv", 3),
             "deep/er/x.png": ("image/png", 3_000_004),
             "also": ("application/octet-stream", 3),
+            ".hidden": ("application/octet-stream", 3),
+            "..x": ("application/octet-stream", 3),
+            ".deep/.er/.y": ("application/octet-stream", 3),
         }
         again = await session.run("open('plot.csv', 'a').write('!')")
         assert [(artifact.name, artifact.content) for artifact in again.artifacts] == [("plot.csv", b"a,b!")]
@@ -112,10 +120,24 @@ async def test_a_path_to_be_read_must_be_there_and_not_be_everything(open_tier: 
             pass
 
 
-async def test_names_that_cannot_be_shown_end_the_run(open_strongest: Opener) -> None:
+async def test_files_that_cannot_come_out_are_told_and_cost_nothing_else(open_strongest: Opener) -> None:
+    code = """
+import os
+for name in ['a\\nb', 'c\\x1b[31m', 'd:e', b'f\\xff', b'f\\\\udcff', 'closed', 'good', 'x' * 200 + '?']:
+    open(name, 'w').write('x')
+os.chmod('closed', 0)
+'all fine'
+"""
     async with open_strongest() as session:
-        outcome = await session.run("open('a\\nb', 'w').write('x')")
-        assert outcome.killed_because == "files"
+        outcome = await session.run(code)
+        assert (outcome.status, outcome.value) == ("done", "all fine")
+        assert [artifact.name for artifact in outcome.artifacts] == ["good"]
+        told = "\n".join(outcome.remarks)
+        assert 'The file "a\\nb" is left out: its name' in told
+        assert 'The file "c\\x1b[31m" is left out: its name' in told
+        assert 'The file "closed" is left out: it cannot be read (PermissionError).' in told
+        assert len(outcome.remarks) == 6  # the two that begin with f are shown alike
+        assert (await session.run("1")).remarks == ()
 
 
 async def test_more_than_the_limit_sent_by_a_guest_that_lies_ends_the_run(session: Session) -> None:
@@ -151,6 +173,13 @@ def test_a_good_name_stays_below_the_directory_it_is_put_in(name: str) -> None:
         assert path.parts[:2] == ("/", "base")
         assert ".." not in path.parts
         assert str(path) == f"/base/{name}"
+
+
+@given(st.text(st.characters(exclude_characters="/")))
+def test_any_name_can_be_shown(name: str) -> None:
+    shown = shown_name(name)
+    assert shown.isprintable()
+    assert printed(shown.encode()) == shown
 
 
 def test_media_types_come_from_the_ending() -> None:

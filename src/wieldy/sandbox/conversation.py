@@ -14,9 +14,11 @@ from typing import cast
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.sandbox.limits import SandboxLimits
 from wieldy.sandbox.outcome import Artifact, CodeError, GuestCall, KilledBecause
-from wieldy.sandbox.texts import is_file_name, media_type_of, printed
+from wieldy.sandbox.texts import is_file_name, leads_elsewhere, media_type_of, printed, shown_name
 
 _TEXT_CHARACTERS = 20_000
+_MOST_REMARKS = 20
+_BAD_NAME = "its name is too long, or has characters that not every system takes"
 _BATCH_BYTES = 16 << 20
 
 
@@ -49,6 +51,8 @@ class Conversation:
         self.error: CodeError | None = None
         self._artifacts: dict[str, bytearray] = {}
         self._unfinished: str | None = None
+        self._left_out: dict[str, str] = {}
+        self._files = 0
         self._artifact_bytes = 0
         self._asked: list[GuestCall] = []
         self._asked_bytes = 0
@@ -92,6 +96,13 @@ class Conversation:
             if name != self._unfinished
         )
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Which files are not among the artifacts, and why."""
+        told = [f"The file {shown_name(name)} is left out: {why}." for name, why in self._left_out.items()]
+        more = len(told) - _MOST_REMARKS
+        return (*told[:_MOST_REMARKS], *([f"{more} more files are left out."] if more > 0 else []))
+
     def _take_calls(self, frame: JsonObject, size_bytes: int) -> None:
         asked, has_more = frame.get("calls"), frame.get("more")
         if not isinstance(asked, list) or not asked or not isinstance(has_more, bool):
@@ -106,16 +117,23 @@ class Conversation:
             self.waiting, self._asked = tuple(self._asked), []
 
     def _artifact(self, frame: JsonObject) -> None:
-        name, content = frame.get("name"), _bytes_of(frame.get("data"))
-        if not isinstance(name, str) or not is_file_name(name):
-            raise Violation("files", "a file's name that leads elsewhere or cannot be shown")
-        if name != self._unfinished and (name in self._artifacts or self._unfinished is not None):
+        name, why = frame.get("name"), frame.get("left_out")
+        content = b"" if isinstance(why, str) else _bytes_of(frame.get("data"))
+        if not isinstance(name, str) or leads_elsewhere(name):
+            raise Violation("files", "a file's name that leads elsewhere")
+        is_new = name != self._unfinished
+        if is_new and (name in self._artifacts or self._unfinished is not None):
             raise Violation("protocol", "pieces of two files at once, or a file twice")
         self._artifact_bytes += len(content)
-        files = len({*self._artifacts, name})
-        if files > self._limits.files or self._artifact_bytes > self._limits.files_bytes:
+        self._files += is_new
+        if self._files > self._limits.files or self._artifact_bytes > self._limits.files_bytes:
             raise Violation("files")
-        self._artifacts.setdefault(name, bytearray()).extend(content)
+        if isinstance(why, str):
+            self._left_out[name] = _shown(why)
+        elif not is_file_name(name):
+            self._left_out[name] = _BAD_NAME
+        else:
+            self._artifacts.setdefault(name, bytearray()).extend(content)
         self._unfinished = None if frame.get("last") is True else name
 
     def _done(self, frame: JsonObject) -> None:

@@ -96,11 +96,13 @@ class Outcome(Record, frozen=True, kw_only=True):
     Attributes:
         value: Of the last expression, else of the name assigned last, else None.
         value_repr: A short text in place of a value that JSON does not have; None where `value` is the value.
-        stdout: What was printed: the first part of it, if it is long; control characters are taken out.
+        stdout: What was printed: the first part of it, if it is long, which `remarks` tells then; control characters
+            are taken out.
         error: What the code raised; beside `killed` too, where that is how it ended.
         killed_because: Which limit, or what else.
         signal: The signal's number, where one ended the process.
         waiting: The calls that wait for answers, in the order in which the code made them, where the run is paused.
+        remarks: What of the run is not here, in words: files that were left out, the rest of what was printed.
         handler_crashes: Tracebacks of handlers that raised what they should not; the code read "internal error".
     """
 
@@ -114,6 +116,7 @@ class Outcome(Record, frozen=True, kw_only=True):
     killed_because: KilledBecause | None = None
     signal: int | None = None
     waiting: tuple[GuestCall, ...] = ()
+    remarks: tuple[str, ...] = ()
     handler_crashes: tuple[str, ...] = ()
     counts: Counts = Counts()
 

@@ -31,6 +31,12 @@ class Printed:
         """The beginning of what came in the present run."""
         return bytes(self._kept)
 
+    def remarks(self, name: str) -> tuple[str, ...]:
+        """How much is not kept, in words, if not all of it is."""
+        if self.total_bytes == len(self._kept):
+            return ()
+        return (f"Of {self.total_bytes:,} bytes on {name} the first {len(self._kept):,} are kept.",)
+
     def take(self, piece: bytes) -> None:
         """More was printed."""
         self.total_bytes += len(piece)

@@ -234,6 +234,11 @@ class Supervision:
             killed_because=because,
             signal=crash_signal,
             waiting=conversation.waiting if status == "paused" else (),
+            remarks=(
+                *conversation.remarks,
+                *self._worker.output.remarks("standard output"),
+                *self._worker.errors.remarks("standard error"),
+            ),
             handler_crashes=tuple(self._crashes),
             counts=counts,
         )

@@ -8,6 +8,7 @@ from typing import Final
 
 from wieldy.core.escape_sequences import without_sequences
 
+_NOT_EVERYWHERE: Final = re.compile(r'[\x00-\x1f\x7f-\x9f\\:*?"<>|\ud800-\udfff]')
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NAME_CHARACTERS: Final = 255
 _PATH_CHARACTERS: Final = 1000
@@ -21,11 +22,22 @@ def printed(content: bytes) -> str:
     return _CONTROLS.sub("", without_sequences(text))
 
 
+def leads_elsewhere(name: str) -> bool:
+    """Whether the name is none of a file beneath where it stands."""
+    return any(part in ("", ".", "..") for part in name.split("/"))
+
+
 def is_file_name(name: str) -> bool:
     """Whether the name is a relative path that leads nowhere else, on any system, and can be shown."""
-    if not name or len(name) > _PATH_CHARACTERS or _CONTROLS.search(name) or re.search(r'[\n\t\\:*?"<>|]', name):
+    if leads_elsewhere(name) or len(name) > _PATH_CHARACTERS or _NOT_EVERYWHERE.search(name):
         return False
-    return all(part not in ("", ".", "..") and len(part) <= _NAME_CHARACTERS for part in name.split("/"))
+    return all(len(part) <= _NAME_CHARACTERS for part in name.split("/"))
+
+
+def shown_name(name: str) -> str:
+    """Any name, in quotes and with what cannot be shown spelled out."""
+    short = name if len(name) <= _NAME_CHARACTERS else f"{name[:_NAME_CHARACTERS]}..."
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in f'"{short}"')
 
 
 def media_type_of(name: str) -> str:

@@ -89,6 +89,7 @@ def to_json(executed: Executed) -> JsonObject:
         "error": ended.error,
         "line": ended.line,
         "artifacts": _artifacts(ended),
+        "remarks": list(ended.remarks),
         "killed_because": ended.because,
         "calls": executed.result.usage.calls,
         "run_id": executed.result.run_id,
@@ -139,6 +140,8 @@ def _show(executed: Executed, journal: Journal) -> None:
         terminal.write(neutralise(ended.stdout))
         if ended.stderr:
             note(ended.stderr.rstrip())
+        for remark in ended.remarks:
+            note(remark)
     if ended is None or ended.status != "done":
         say("\n".join([_failure(executed), *calls_made(fold(journal.read(executed.result.run_id)).calls)]))
         return
@@ -148,7 +151,8 @@ def _show(executed: Executed, journal: Journal) -> None:
         shown = ended.value if isinstance(ended.value, str) else canonical_json(ended.value)
         terminal.block(Text(neutralise(shown)))
     for file in ended.artifacts:
-        note(f"It wrote {file.name} ({file.media_type}, {human_size(file.size_bytes)}); --json has the contents.")
+        where = "; --json has the contents" if file.content is not None else ", too large, or one too many, to be kept"
+        note(f"It wrote {file.name} ({file.media_type}, {human_size(file.size_bytes)}){where}.")
 
 
 def _failure(executed: Executed) -> str:

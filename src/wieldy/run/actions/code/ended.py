@@ -43,6 +43,7 @@ class Ended(Record, frozen=True, kw_only=True):
         because: Why it was ended, in one word, or in words where it diverged.
         error: Class, message and traceback of what it raised, the frames of the code only.
         line: Where that was.
+        remarks: What of the run is not here, in words.
         has_lost_names: Whether the names that earlier actions had left could not be restored.
         tainted_by: The untrusted sources that had a part in what it says of the code; None where that is not known.
     """
@@ -56,6 +57,7 @@ class Ended(Record, frozen=True, kw_only=True):
     line: int | None = None
     because: str | None = None
     artifacts: tuple[File, ...] = ()
+    remarks: tuple[str, ...] = ()
     has_lost_names: bool = False
     tainted_by: Sources | None = None
 
@@ -83,6 +85,7 @@ def ended_by(outcome: Outcome, *, file_bytes: int, files: int) -> Ended:
         error=None if outcome.error is None else outcome.error.traceback,
         line=None if outcome.error is None else outcome.error.line,
         because=outcome.killed_because,
+        remarks=outcome.remarks,
         tainted_by=sources_of(outcome),
         artifacts=tuple(
             File(
@@ -103,6 +106,8 @@ def ended_to_text(ended: Ended) -> str:
         value: Any = getattr(ended, name)
         if value not in (None, "", False) or (name == "value" and value is not None):
             data[name] = value
+    if ended.remarks:
+        data["remarks"] = list(ended.remarks)
     if ended.tainted_by is not None:
         data["tainted_by"] = list(ended.tainted_by)
     if ended.artifacts:
@@ -131,8 +136,7 @@ def ended_from_text(text: str) -> Ended | None:
             )
             for each in data.pop("artifacts", ())
         )
-        if "tainted_by" in data:
-            data["tainted_by"] = tuple(data["tainted_by"])
+        data |= {name: tuple(data[name]) for name in ("remarks", "tainted_by") if name in data}
         return Ended(**data, artifacts=files)
     except (ValueError, TypeError, AttributeError, KeyError):
         return None

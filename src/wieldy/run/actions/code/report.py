@@ -51,7 +51,7 @@ def report(
         remark: Something to be said beside.
     """
     trust: Trust = "untrusted" if tainted_by else "trusted"
-    remarks = [] if remark is None else [remark]
+    remarks = [*(() if ended is None else ended.remarks), *([] if remark is None else [remark])]
     if ended is None or ended.status != "done":
         lines = [*_failure(ended, limits, stop_reason), *_printed(ended), *calls_made(calls), *remarks]
         return Presented(text="\n".join(lines), trust=trust, tainted_by=tainted_by, is_error=True, parts=_parts(ended))

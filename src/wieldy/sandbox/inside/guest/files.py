@@ -11,6 +11,8 @@ from typing import Any, cast
 from .channel import Channel
 
 _PIECE_BYTES = 2 << 20
+_OURS = ".matplotlib"
+"""Where the environment tells a library to keep its own files."""
 
 Seen = dict[str, tuple[int, int, int]]
 """Files by their names: which one it is, how large, when it was last written."""
@@ -42,12 +44,14 @@ def put(scratch: str, name: str, content: bytes, *, is_first: bool) -> None:
 
 
 def seen(scratch: str) -> Seen:
-    """What regular files there are now; hidden ones, and those in hidden directories, are the business of libraries."""
+    """What regular files there are now, but for those that a library keeps where it was told to."""
     found: Seen = {}
     waiting = [scratch]
     while waiting:
         directories: list[str] = []
         for entry in _entries(waiting.pop()):
+            if entry.path == f"{scratch}/{_OURS}":
+                continue
             if entry.is_dir(follow_symlinks=False):
                 directories.append(entry.path)
             elif entry.is_file(follow_symlinks=False):
@@ -61,26 +65,36 @@ def _entries(directory: str) -> list[os.DirEntry[str]]:
     """By their names; none of a directory that the code has closed."""
     try:
         with os.scandir(directory) as entries:
-            return sorted((each for each in entries if not each.name.startswith(".")), key=lambda each: each.name)
+            return sorted(entries, key=lambda each: each.name)
     except OSError:
         return []
 
 
 def send_changed(channel: Channel, scratch: str, before: Seen) -> None:
-    """The host has every file that was written since."""
+    """The host has every file that was written since, or is told why it has not."""
     for name, state in seen(scratch).items():
         if before.get(name) == state:
             continue
-        descriptor = os.open(f"{scratch}/{name}", os.O_RDONLY | os.O_NOFOLLOW)
-        with os.fdopen(descriptor, "rb") as file:
-            send_file(channel, name, file.read())
+        try:
+            descriptor = os.open(f"{scratch}/{name}", os.O_RDONLY | os.O_NOFOLLOW)
+            with os.fdopen(descriptor, "rb") as file:
+                content = file.read()
+        except OSError as error:  # the code may have closed it
+            why = f"it cannot be read ({type(error).__name__})"
+            channel.send({"op": "artifact", "name": _shown(name), "left_out": why, "last": True})
+        else:
+            send_file(channel, name, content)
 
 
 def send_file(channel: Channel, name: str, content: bytes) -> None:
     """The host has the file, in pieces where it is large."""
-    shown = name.encode("utf-8", "backslashreplace").decode()
+    shown = _shown(name)
     for piece, is_last in _pieces(content):
         channel.send({"op": "artifact", "name": shown, "data": base64.b64encode(piece).decode(), "last": is_last})
+
+
+def _shown(name: str) -> str:
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _pieces(content: bytes) -> Iterator[tuple[bytes, bool]]:
