@@ -59,7 +59,6 @@ def test_code_is_run_with_tools_and_told_as_one_object(
     [file] = told.pop("artifacts")
     assert base64.b64decode(file["data"]) == b"written"
     assert (file["name"], file["media_type"], file["size_bytes"]) == ("a.txt", "text/plain", 7)
-    assert told.pop("run_id")
     assert told == {
         "status": "done",
         "value": [1.5, 3.0],
@@ -71,7 +70,19 @@ def test_code_is_run_with_tools_and_told_as_one_object(
         "remarks": [],
         "killed_because": None,
         "calls": 2,
+        "run_id": None,
     }
+
+
+def test_a_run_has_an_id_where_it_is_recorded(wieldy: Wieldy, code: Callable[[str], str], tmp_path: Path) -> None:
+    told = json.loads(wieldy("exec", code("1 + 1"), "--journal", tmp_path / "runs.db", "--json").stdout)
+    shown = wieldy("show", told["run_id"], "--journal", tmp_path / "runs.db")
+    assert shown.returncode == 0, shown.stderr
+
+
+def test_a_machine_that_cannot_do_it_is_no_wrong_usage(wieldy: Wieldy, code: Callable[[str], str]) -> None:
+    done = wieldy("exec", code("1"), "--package", "no_such_package_anywhere", "--json")
+    assert (done.returncode, json.loads(done.stdout)["error"]) == (1, "SandboxTierError")
 
 
 def test_what_is_not_there_is_told(wieldy: Wieldy, code: Callable[[str], str]) -> None:

@@ -100,8 +100,9 @@ def test_people_read_it_as_well(wieldy: Wieldy, recorded: Path, tmp_path: Path) 
 
 
 def test_what_does_not_hold_is_refused_with_what_differs(wieldy: Wieldy, recorded: Path, tmp_path: Path) -> None:
+    failure = told(saved(wieldy, recorded, check="result > 100"), code=1)
+    assert "does not hold for 17" in failure["message"]
     for more, check, words in (
-        ((), "result > 100", "does not hold for 17"),
         ((), "1 > 0", "does not look at `result`"),
         (("--parameter", "town=Bergen"), "result", "to stand in the code"),
         (("--parameter", "town"), "result", "NAME=VALUE"),
@@ -115,9 +116,22 @@ def test_what_does_not_hold_is_refused_with_what_differs(wieldy: Wieldy, recorde
     )
     given = ("--function", tmp_path / "function.py", "--parameter", "city=Oslo", "--check", "result")
     done = wieldy("skills", "save", "last", *given, "--journal", recorded)
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert "brought 17, and the function returns 21" in done.stderr.replace("\n", " ")
     assert told(wieldy("skills", "list", "--json"))["skills"] == []
+
+
+def test_the_code_that_runs_is_shown_to_the_last_character(wieldy: Wieldy, recorded: Path, tmp_path: Path) -> None:
+    (tmp_path / "function.py").write_text(
+        'async def hides(city: str) -> int:\n    """Hides."""\n'
+        "    word = 'a\x1b[31mb\u200bc\u202ed'\n    return 17 + 0 * len(await orders(city))\n",
+        encoding="utf-8",
+    )
+    given = ("--function", tmp_path / "function.py", "--parameter", "city=Oslo", "--check", "result == 17")
+    done = wieldy("skills", "save", "last", *given, "--journal", recorded)
+    assert done.returncode == 0, done.stderr
+    assert "    word = 'a\\x1b[31mb\\u200bc\\u202ed'\n" in done.stdout
+    assert wieldy("skills", "show", "hides").stdout == done.stdout
 
 
 @pytest.mark.parametrize("name", ["nothing@1", "../x", "a@b"])

@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wieldy.apps.cli.untrusted import SafeStream, call_text, neutralise, one_line, shorten
+from wieldy.apps.cli.untrusted import SafeStream, call_text, code_text, neutralise, one_line, shorten
 from wieldy.core.calls import InvalidToolCall, ToolCall
 
 pieces_of_sequences = st.sampled_from(
@@ -21,6 +21,16 @@ def test_no_character_that_a_terminal_obeys_is_left(text: str) -> None:
 
     assert not {character for character in safe if unicodedata.category(character) in ("Cc", "Cs")} - {"\n", "\t"}
     assert not set("\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") & set(safe)
+
+
+@given(any_text)
+def test_in_code_nothing_is_left_out_and_nothing_is_unseen(text: str) -> None:
+    shown = code_text(text)
+
+    assert all(character.isprintable() or character in "\n\t" for character in shown)
+    assert "".join(code_text(each) for each in text) == shown
+    assert not text.isprintable() or shown == text
+    assert len(shown) >= len(text)
 
 
 @given(any_text)

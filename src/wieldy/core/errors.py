@@ -31,6 +31,7 @@ WieldyError
     ├── ApprovalError          there is no such call to decide on, or not any more
     ├── SandboxTierError       code cannot be isolated on this machine as asked
     ├── SkillError             code cannot become a skill, a skill's check does not hold, or there is no such skill
+    │   └── SkillCheckError    its example or its check does not hold
     ├── GrammarError           a constraint cannot be compiled, or its engine is not installed
     │   └── BudgetError        the shortest text that the constraint allows is longer than the budget
     └── HistoryError           a list of messages that no strict provider would take
@@ -263,6 +264,10 @@ class SandboxTierError(UsageError):
 
 class SkillError(UsageError):
     """Code cannot become a skill as it is, a skill's check does not hold, or there is no such skill."""
+
+
+class SkillCheckError(SkillError):
+    """A skill was tried, and its example or its check does not hold; nothing was saved."""
 
 
 class GrammarError(UsageError):

@@ -29,7 +29,7 @@ def leads_elsewhere(name: str) -> bool:
 
 def is_file_name(name: str) -> bool:
     """Whether the name is a relative path that leads nowhere else, on any system, and can be shown."""
-    if leads_elsewhere(name) or len(name) > _PATH_CHARACTERS or _NOT_EVERYWHERE.search(name):
+    if not name or leads_elsewhere(name) or len(name) > _PATH_CHARACTERS or _NOT_EVERYWHERE.search(name):
         return False
     return all(len(part) <= _NAME_CHARACTERS for part in name.split("/"))
 

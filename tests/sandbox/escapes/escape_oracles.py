@@ -70,7 +70,7 @@ class Trial:
         """Texts of the outcomes that a person may be shown."""
         found: list[str] = []
         for outcome in self.outcomes:
-            found += [outcome.stdout, outcome.stderr, outcome.value_repr or ""]
+            found += [outcome.stdout, outcome.stderr, outcome.value_repr or "", *outcome.remarks]
             found += [str(artifact.name) for artifact in outcome.artifacts]
             if outcome.error is not None:
                 found += [outcome.error.type, outcome.error.message, outcome.error.traceback]

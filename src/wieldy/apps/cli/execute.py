@@ -9,7 +9,6 @@ import typer
 
 from wieldy.apps.cli.options import (
     CredentialOption,
-    JournalOption,
     JsonOption,
     McpOption,
     OnlyOption,
@@ -21,6 +20,12 @@ from wieldy.apps.cli.options import (
 TierOption = Annotated[
     str | None,
     typer.Option("--tier", metavar="T", help="How the code is isolated; the strongest way that works if left out."),
+]
+KeptOption = Annotated[
+    str | None,
+    typer.Option(
+        "--journal", metavar="DB", help="Where to record the run: a file, or postgresql://...; without it nowhere."
+    ),
 ]
 
 
@@ -41,14 +46,14 @@ def execute(  # noqa: PLR0913 - one parameter for each option of the command
         list[str] | None,
         typer.Option("--package", metavar="NAME", help="Imported before, such as pandas; may be given several times."),
     ] = None,
-    journal: JournalOption = None,
+    journal: KeptOption = None,
     yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run code in the sandbox: no network, no files of this machine, 10 seconds, 512 MB.
 
     The tools are functions there; before a call that changes something you are asked. Ends with 0 if the code came to
-    its end, with 1 if it raised an error or was ended.
+    its end, with 1 if it raised an error or was ended, or if code cannot be isolated here as asked.
     """
     # The runtime is imported here, because `wieldy --help` must not wait for it.
     from wieldy.apps.cli.described import described  # noqa: PLC0415

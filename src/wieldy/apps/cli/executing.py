@@ -68,18 +68,18 @@ def carry_out(order: Order, *, json: bool) -> int:
     if json:
         with JsonLines() as lines:  # what tools print goes to standard error
             executed = anyio.run(_execute, code, order, journal)
-            lines.write(to_json(executed))
+            lines.write(to_json(executed, run_id=None if order.journal is None else executed.result.run_id))
     else:
         executed = anyio.run(_execute, code, order, journal)
         _show(executed, journal)
     return 0 if executed.ended is not None and executed.ended.status == "done" else FAILED
 
 
-def to_json(executed: Executed) -> JsonObject:
-    """What came of the code; `killed_because` is null unless it was ended."""
+def to_json(executed: Executed, *, run_id: str | None) -> JsonObject:
+    """What came of the code; `killed_because` is null unless it was ended, `run_id` if the run is not recorded."""
     ended = executed.ended
     if ended is None:
-        return {"status": "killed", "killed_because": executed.result.stop_reason, "run_id": executed.result.run_id}
+        return {"status": "killed", "killed_because": executed.result.stop_reason, "run_id": run_id}
     return {
         "status": ended.status,
         "value": ended.value,
@@ -92,7 +92,7 @@ def to_json(executed: Executed) -> JsonObject:
         "remarks": list(ended.remarks),
         "killed_because": ended.because,
         "calls": executed.result.usage.calls,
-        "run_id": executed.result.run_id,
+        "run_id": run_id,
     }
 
 

@@ -21,13 +21,17 @@ from typer.exceptions import TyperException
 from wieldy.apps.cli.json_lines import JsonLines
 from wieldy.apps.cli.terminal import discard_output, err
 from wieldy.apps.cli.untrusted import neutralise
-from wieldy.core.errors import UsageError, WieldyError
+from wieldy.core.errors import SandboxTierError, SkillCheckError, UsageError, WieldyError
 from wieldy.core.json import JsonObject
 
 FAILED = 1
 WRONG_USAGE = 2
 INTERRUPTED = 130
 NOBODY_READS = 141
+
+
+_WELL_USED = (SandboxTierError, SkillCheckError)
+"""The command was used as it may be, and what it was asked for did not work: here, or as it stands."""
 
 
 class Commands(TyperGroup):
@@ -101,7 +105,8 @@ def tell(error: Exception, *, debug: bool) -> int:
     if isinstance(error, WieldyError):
         say(str(error))
         _tell_notes(error)
-        return WRONG_USAGE if isinstance(error, UsageError) else FAILED
+        is_wrong_usage = isinstance(error, UsageError) and not isinstance(error, _WELL_USED)
+        return WRONG_USAGE if is_wrong_usage else FAILED
     if isinstance(error, OSError):
         say(f"the system refused: {error}")
         discard_output()

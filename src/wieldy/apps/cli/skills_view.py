@@ -18,7 +18,7 @@ from wieldy.apps.cli.json_lines import JsonLines, print_json
 from wieldy.apps.cli.skills_folder import named, skill_named, skills_in
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.tools_file import load_tools
-from wieldy.apps.cli.untrusted import neutralise, one_line
+from wieldy.apps.cli.untrusted import code_text, neutralise, one_line
 from wieldy.core.errors import SkillError
 from wieldy.core.json import canonical_json
 from wieldy.run.actions.code.skills.functions import function_in
@@ -119,16 +119,16 @@ def show_whole(skill: Skill) -> None:
             Text(neutralise(f"untrusted sources may have shaped it: {', '.join(skill.tainted_by)}"), style="yellow")
         )
     terminal.print()
-    terminal.block(Text(neutralise(skill.source.strip())))
+    terminal.block(Text(code_text(skill.source.strip("\n"))))
     terminal.print()
     for tool in skill.tools:
         terminal.block(Text(f"calls {tool.name} (definition {tool.digest[:12]})"))
     example = skill.example
     shown = ", ".join(f"{name}={canonical_json(value)}" for name, value in example.arguments.items())
-    terminal.block(Text(neutralise(f"example: {function.name}({shown}) is {canonical_json(example.value)}")))
+    terminal.block(Text(code_text(f"example: {function.name}({shown}) is {canonical_json(example.value)}")))
     for call in example.calls:
         terminal.block(Text(neutralise(_call_words(call))), first="  ", rest="    ")
-    terminal.block(Text(neutralise(f"check: {skill.check.strip()}")), rest="  ")
+    terminal.block(Text(code_text(f"check: {skill.check.strip()}")), rest="  ")
 
 
 def skill_to_json(skill: Skill) -> JsonObject:

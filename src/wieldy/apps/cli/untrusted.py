@@ -1,7 +1,7 @@
 r"""Text from models, tools and files made safe to show: it can move no cursor, change no colour and reorder no line.
 
 Whole escape sequences are left out; other control characters and bidirectional overrides become visible (`\x1b`,
-`\u202e`); line breaks and tabs stay. In a call nothing is left out, because a person may be asked to consent to it.
+`\u202e`); line breaks and tabs stay. In a call and in code nothing is left out: a person may be asked to consent to it.
 What is *stored* is never touched: this is for the eyes only. Rich's own markup is no concern here, because untrusted
 text is only ever printed as `Text`.
 """
@@ -28,6 +28,11 @@ def neutralise(text: str) -> Shown:
 
 def _visible(text: str) -> Shown:
     return _UNSAFE.sub(_escape, text)
+
+
+def code_text(text: str) -> Shown:
+    """All of the text: what a person reads here is what runs, and nothing that cannot be seen is left out."""
+    return "".join(each if each.isprintable() or each in "\n\t" else ascii(each)[1:-1] for each in text)
 
 
 def one_line(text: str, *, limit: int) -> Shown:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from wieldy.core.errors import SkillError
+from wieldy.core.errors import SkillCheckError, SkillError
 from wieldy.core.json import JsonValue, canonical_json
 from wieldy.run.actions.code.ended import Ended, ended_by
 from wieldy.run.actions.code.names import INTERNAL
@@ -51,18 +51,18 @@ async def check_skill(skill: Skill, interpreter: Interpreter, limits: SandboxLim
     """The skill's example brings what is recorded, by the calls that are recorded, and its check holds.
 
     Raises:
-        SkillError: Something differs; the text says what.
+        SkillError: Something differs; the text says what (`SkillCheckError`), or the function cannot be run.
         SandboxError: No code can be run any more.
     """
     example = skill.example
     trial = await tried(skill, interpreter, limits, pool=example.calls)
     if trial.unused:
-        raise SkillError(
+        raise SkillCheckError(
             f"The example of `{skill.name}` made {_calls(trial.unused)}, and the function does not make that call."
         )
     if (found := first_difference(example.value, trial.value)) is not None:
         where, expected, instead = found
-        raise SkillError(
+        raise SkillCheckError(
             f"The example of `{skill.name}` brought {expected}{f' at {where}' if where else ''}, and the function "
             f"returns {instead}."
         )
@@ -75,7 +75,8 @@ async def tried(
     """What the function brings with the example's arguments, answered from these calls, each at most once.
 
     Raises:
-        SkillError: It cannot work, asks for a call that is not among them, or does not come to its end.
+        SkillError: It cannot work.
+        SkillCheckError: It asks for a call that is not among them, or does not come to its end.
         SandboxError: No code can be run any more.
     """
     stubs = stubs_of(tool.shown for tool in skill.tools)
@@ -91,9 +92,10 @@ async def tried(
     record = _Record(pool)
     ended = await _run(code, interpreter, prelude=prelude_of(stubs), skill=skill, record=record)
     if ended.status != "done":
-        raise SkillError(f"`{skill.name}` did not come to its end with the example: {_why(ended, limits)}")
+        raise SkillCheckError(f"`{skill.name}` did not come to its end with the example: {_why(ended, limits)}")
     if ended.value_repr is not None:
-        raise SkillError(f"Expected `{skill.name}` to return what JSON has, found {ended.value_repr[:_MOST_SHOWN]}.")
+        found = ended.value_repr[:_MOST_SHOWN]
+        raise SkillCheckError(f"Expected `{skill.name}` to return what JSON has, found {found}.")
     return Trial(value=ended.value, used=tuple(record.used), unused=tuple(record.unused))
 
 
@@ -101,7 +103,8 @@ async def check_value(name: str, check: str, value: JsonValue, interpreter: Inte
     """The check holds for the value.
 
     Raises:
-        SkillError: It does not, or it is none.
+        SkillCheckError: It does not.
+        SkillError: It is none.
         SandboxError: No code can be run any more.
     """
     code = check_code(check)
@@ -111,7 +114,7 @@ async def check_value(name: str, check: str, value: JsonValue, interpreter: Inte
     if ended.status == "done" and ended.value is True:
         return
     how = f"it is false: {check.strip()}" if ended.status == "done" else _why(ended, limits)
-    raise SkillError(f"The check of `{name}` does not hold for {_cut(canonical_json(value))}: {how}")
+    raise SkillCheckError(f"The check of `{name}` does not hold for {_cut(canonical_json(value))}: {how}")
 
 
 def first_difference(expected: JsonValue, found: JsonValue, where: str = _ITSELF) -> tuple[str, str, str] | None:
@@ -156,7 +159,7 @@ class _Record:
         key = canonical_json([call.name, call.arguments])
         if not self._left.get(key):
             there = _calls(self.unused) if self.unused else "none"
-            raise SkillError(
+            raise SkillCheckError(
                 f"The function asks for {_cut(f'{call.name}({canonical_json(call.arguments)})')}, which the example "
                 f"has not recorded. Not asked for yet: {there}."
             )
