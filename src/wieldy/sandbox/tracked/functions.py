@@ -23,7 +23,7 @@ from wieldy.sandbox.tracked.objects import (
     raised,
     type_name,
 )
-from wieldy.sandbox.tracked.operators import HOST_ERRORS, failed
+from wieldy.sandbox.tracked.operators import HOST_ERRORS, deep, failed
 from wieldy.sandbox.tracked.sequence_functions import SEQUENCE_FUNCTIONS
 from wieldy.sandbox.tracked.text import formatted, representation, text_of
 
@@ -118,7 +118,7 @@ def _isinstance(call: FunctionCall) -> Value:
     call.takes(2, 2)
     data, wanted = call.arguments[0].data, call.arguments[1]
     kinds = [item.data for item in wanted.data.items] if isinstance(wanted.data, TupleObject) else [wanted.data]
-    return Value(any(_is_of(data, kind) for kind in kinds), call.deep() if len(kinds) > 1 else call.label)
+    return Value(any(_is_of(data, kind) for kind in kinds), call.label | deep(wanted, call.meter))
 
 
 def _is_of(data: object, kind: object) -> bool:

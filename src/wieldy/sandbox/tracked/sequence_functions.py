@@ -53,7 +53,9 @@ def _dict(call: FunctionCall) -> Value:
     given = call.arguments[0].data if call.arguments else None
     if isinstance(given, DictObject):
         call.meter.make(len(given.entries) + 1)
-        made.entries.update(given.entries)
+        # Which dict it is has a part in every value, since another one would have others.
+        which = call.arguments[0].label
+        made.entries.update({key: (name, with_label(item, which)) for key, (name, item) in given.entries.items()})
     elif isinstance(given, ListObject):
         for pair in given.items:
             items = pair.data.items if isinstance(pair.data, ListObject | TupleObject) else []
