@@ -49,14 +49,16 @@ class Effects:
     """What a part of the code could do.
 
     Attributes:
-        assigned: Names that it binds or unbinds.
+        assigned: Names that it binds or unbinds; those of comprehensions, which end with them, are not among them.
         deleted: Those of them that it unbinds.
         declared: Names that it, or a function in it, says are of a scope further out.
         mutated: Names of containers that it changes.
         loads: All names that it reads.
-        is_entangled: It may change any container that it can reach.
+        rebound: Names that it may bind to a container that is not new.
+        made_by: Names that are bound to something new, if the name of a builtin beside it means what it usually does.
+        is_entangled: It may change any container that it can reach, whatever it is called.
         can_fail: It may raise.
-        can_wait: It may wait for a call.
+        can_wait: It may itself wait for a call.
     """
 
     assigned: frozenset[str]
@@ -64,6 +66,8 @@ class Effects:
     declared: frozenset[str]
     mutated: frozenset[str]
     loads: frozenset[str]
+    rebound: frozenset[str]
+    made_by: frozenset[tuple[str, str]]
     is_entangled: bool
     can_fail: bool
     can_wait: bool
@@ -76,18 +80,19 @@ class Analysis:
         self._effects: dict[ast.AST, Effects] = {}
         self._joins: dict[ast.AST, ast.AST] = {}
         self._jumps: dict[ast.AST, bool] = {}
+        self._bound = frozenset(name for part in ast.walk(tree) for name in _bound_by(part))
         self._place(tree, tree, None)
 
     def effects(self, node: ast.AST) -> Effects:
         """What the node could do, with all that is in it."""
         found = self._effects.get(node)
         if found is None:
-            found = self._effects[node] = _collect(node)
+            found = self._effects[node] = _collect(node, self._bound)
         return found
 
-    def until_join(self, node: ast.AST) -> Effects:
-        """What could be done from a branch until its ways meet: past it, if it leaves a loop or a function."""
-        return self.effects(self._joins.get(node, node))
+    def join(self, node: ast.AST) -> ast.AST:
+        """That at whose end the ways of a branch meet: further out, if it leaves a loop or a function."""
+        return self._joins.get(node, node)
 
     def jumps(self, node: ast.AST) -> bool:
         """Whether the node may leave its loop or its function."""
@@ -129,6 +134,7 @@ class _Collector:
         self.mutated: set[str] = set()
         self.loads: set[str] = set()
         self.rebound: set[str] = set()
+        self.made_by: set[tuple[str, str]] = set()
         self.is_entangled = False
 
     def visit(self, node: ast.AST) -> None:
@@ -152,8 +158,13 @@ class _Collector:
 
     def assign(self, node: Any) -> None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        if all(isinstance(target, ast.Name) for target in targets) and len(targets) == 1 and _is_new(node.value):
-            return
+        if len(targets) == 1 and isinstance(targets[0], ast.Name):
+            if node.value is None or isinstance(node.value, _NEW):
+                return
+            maker = _builtin_that_makes(node.value)
+            if maker:
+                self.made_by.add((targets[0].id, maker))
+                return
         self.binds(*targets)
 
     def binds(self, *targets: ast.AST) -> None:
@@ -168,9 +179,10 @@ class _Collector:
             self.mutated.add(node.target.id)
             self.loads.add(node.target.id)
 
-    def call(self, node: ast.Call) -> None:
-        if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATING:
-            self.changes(node.func.value)
+    def attribute(self, node: ast.Attribute) -> None:
+        # The method may be called at once, or be handed to who calls it.
+        if node.attr in MUTATING:
+            self.changes(node.value)
 
     def subscript(self, node: ast.Subscript) -> None:
         if not isinstance(node.ctx, ast.Load):
@@ -194,10 +206,10 @@ class _Collector:
         self.declared |= set(node.names)
 
 
-def _is_new(value: ast.expr | None) -> bool:
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-        return value.func.id in _NEW_FROM
-    return value is None or isinstance(value, _NEW)
+def _builtin_that_makes(value: ast.expr) -> str:
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in _NEW_FROM:
+        return value.func.id
+    return ""
 
 
 _VISITS: Final[dict[type[ast.AST], Any]] = {
@@ -208,7 +220,7 @@ _VISITS: Final[dict[type[ast.AST], Any]] = {
     ast.For: _Collector.goes_through,
     ast.comprehension: _Collector.goes_through,
     ast.AugAssign: _Collector.augment,
-    ast.Call: _Collector.call,
+    ast.Attribute: _Collector.attribute,
     ast.Subscript: _Collector.subscript,
     ast.arg: _Collector.argument,
     ast.FunctionDef: _Collector.define,
@@ -221,54 +233,62 @@ _VISITS: Final[dict[type[ast.AST], Any]] = {
 }
 
 
-def _collect(node: ast.AST) -> Effects:
+def _collect(node: ast.AST, bound: frozenset[str]) -> Effects:
     seen = _Collector()
     can_fail = can_wait = False
+    within = _targets_of_comprehensions(node)
     for part in ast.walk(node):
-        seen.visit(part)
+        if part not in within:
+            seen.visit(part)
         is_stored = isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
         can_fail = can_fail or not (is_stored or isinstance(part, _CANNOT_FAIL))
-        can_wait = can_wait or isinstance(part, ast.Await) or _is_run(part)
-    within = {name for part in ast.walk(node) if isinstance(part, ast.comprehension) for name in _names(part.target)}
-    outside = {name for part in _without_comprehensions(node) for name in _stored(part)}
+        can_wait = can_wait or _waits(part)
+    rebound = seen.rebound | {name for name, maker in seen.made_by if maker in bound}
     return Effects(
-        assigned=frozenset(seen.assigned - (within - outside)),
+        assigned=frozenset(seen.assigned),
         deleted=frozenset(seen.deleted),
         declared=frozenset(seen.declared),
         mutated=frozenset(seen.mutated),
         loads=frozenset(seen.loads),
-        is_entangled=seen.is_entangled or bool(seen.mutated & seen.rebound),
+        rebound=frozenset(rebound),
+        made_by=frozenset(seen.made_by),
+        is_entangled=seen.is_entangled,
         can_fail=can_fail,
         can_wait=can_wait,
     )
 
 
-def _is_run(part: ast.AST) -> bool:
-    """Whether it may be `asyncio.run`, which awaits."""
-    return getattr(part, "attr", getattr(part, "id", "")) == "run"
+def _waits(part: ast.AST) -> bool:
+    """Whether it awaits, or takes what waits when it is called: `asyncio.run`, or `sync` of a tool."""
+    if isinstance(part, ast.ImportFrom):
+        return any(alias.name == "run" for alias in part.names)
+    return isinstance(part, ast.Await) or (isinstance(part, ast.Attribute) and part.attr in ("run", "sync"))
 
 
 def _names(target: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(target) if isinstance(part, ast.Name)}
 
 
-def _stored(part: ast.AST) -> set[str]:
-    if isinstance(part, ast.Name):
-        return set() if isinstance(part.ctx, ast.Load) else {part.id}
-    return set()
+def _targets_of_comprehensions(node: ast.AST) -> set[ast.AST]:
+    """The places of names that comprehensions bind for themselves."""
+    targets = [part.target for part in ast.walk(node) if isinstance(part, ast.comprehension)]
+    parts = (part for target in targets for part in ast.walk(target))
+    return {part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 
-def _without_comprehensions(node: ast.AST) -> list[ast.AST]:
-    """All parts of the node but the targets of comprehensions."""
-    found: list[ast.AST] = []
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        found.append(part)
-        waiting += [
-            child for name, child in _children(part) if not (isinstance(part, ast.comprehension) and name == "target")
-        ]
-    return found
+def _bound_by(part: ast.AST) -> set[str]:
+    """Every name that is bound right there, in whatever scope."""
+    seen = _Collector()
+    seen.visit(part)
+    return seen.assigned | ({part.arg} if isinstance(part, ast.arg) else set())
+
+
+def encloses(outer: ast.AST, inner: ast.AST) -> bool:
+    """Whether the inner one stands within the outer one, or is it; both are of one piece of code."""
+    if not isinstance(outer, ast.stmt | ast.expr) or not isinstance(inner, ast.stmt | ast.expr):
+        return True
+    begin, end = (outer.lineno, outer.col_offset), (outer.end_lineno or 0, outer.end_col_offset or 0)
+    return begin <= (inner.lineno, inner.col_offset) and (inner.end_lineno or 0, inner.end_col_offset or 0) <= end
 
 
 def local_names(node: ast.AST) -> tuple[frozenset[str], frozenset[str]]:

@@ -40,13 +40,18 @@ def assign(machine: Machine, target: ast.expr, value: Value, frame: Frame) -> Ge
     """Gives the target the value."""
     if isinstance(target, ast.Name):
         frame.env.store(target.id, value, frame.control)
-    elif isinstance(target, ast.Subscript):
+        return
+    holding = len(frame.held)
+    frame.held.append(value)
+    if isinstance(target, ast.Subscript):
         container = yield from machine.evaluate(target.value, frame)
+        frame.held.append(container)
         yield from _put(machine, container, target.slice, value, frame)
     elif isinstance(target, ast.Tuple | ast.List):
         yield from _unpack(machine, target.elts, value, frame)
     else:
         raise raised("TypeError", "there is nothing to assign to")
+    del frame.held[holding:]
 
 
 def _put(machine: Machine, container: Value, where: ast.expr, value: Value, frame: Frame) -> Generator[Any, Any, None]:
@@ -76,6 +81,7 @@ def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Fram
     several = yield from listed(machine, frame, value)
     inner: Any = several.data
     items: list[Value] = inner.items
+    frame.held.append(several)
     extent = shallow(several)
     machine.control.may_fail(frame, extent)
     starred = [place for place, target in enumerate(targets) if isinstance(target, ast.Starred)]
@@ -94,14 +100,22 @@ def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Fram
 
 def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> Ways:
     """`a += value`, which changes lists, dicts and sets where they are."""
+    holding = len(frame.held)
+    yield from _change(machine, node, frame)
+    del frame.held[holding:]
+    return None
+
+
+def _change(machine: Machine, node: ast.AugAssign, frame: Frame) -> Generator[Any, Any, None]:
     if isinstance(node.target, ast.Name):
         old = machine.load(frame, node.target.id)
         new = yield from _augment(machine, node, old, frame)
         frame.env.store(node.target.id, new, frame.control)
-        return None
+        return
     if not isinstance(node.target, ast.Subscript):
         raise raised("TypeError", "there is nothing to assign to")
     container = yield from machine.evaluate(node.target.value, frame)
+    frame.held.append(container)
     if isinstance(node.target.slice, ast.Slice):
         raise raised("TypeError", "a part of a list cannot be changed by such an operator: assign to it")
     index = yield from machine.evaluate(node.target.slice, frame)
@@ -109,11 +123,11 @@ def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> Ways:
     old = get_item(container, index, machine.meter)
     new = yield from _augment(machine, node, old, frame)
     _put_at(machine, container, index, new, frame)
-    return None
 
 
 def _augment(machine: Machine, node: ast.AugAssign, old: Value, frame: Frame) -> Generator[Any, Any, Value]:
     data: object = old.data
+    frame.held.append(old)
     kinds: tuple[type, type[ast.operator]] = (type(data), type(node.op))
     change = _IN_PLACE.get(kinds)
     other = yield from machine.evaluate(node.value, frame)
@@ -141,6 +155,7 @@ def delete(machine: Machine, node: ast.Delete, frame: Frame) -> Ways:
             frame.env.delete(target.id, frame.control)
         elif isinstance(target, ast.Subscript):
             container = yield from machine.evaluate(target.value, frame)
+            frame.held.append(container)
             if isinstance(target.slice, ast.Slice):
                 part, label = yield from slice_of(machine, target.slice, frame)
                 machine.control.may_fail(frame, label | shallow(container))

@@ -85,26 +85,32 @@ def of_module(module: str, name: str) -> Value:
 
 def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Steps:
     """`callee(arguments)`."""
+    holding = len(frame.held)
+    made = yield from _call(machine, node, frame)
+    del frame.held[holding:]
+    return made
+
+
+def _call(machine: Machine, node: ast.Call, frame: Frame) -> Steps:
     if not isinstance(node.func, ast.Attribute):
         callee = yield from machine.evaluate(node.func, frame)
-        given = yield from _given(machine, node, frame)
-        frame.line = node.lineno
+        given = yield from _given(machine, node, callee, frame)
         return (yield from call(machine, frame, callee, given))
     receiver = yield from machine.evaluate(node.func.value, frame)
     name = node.func.attr
     if has_method(receiver.data, name) or (name == "sort" and isinstance(receiver.data, ListObject)):
-        given = yield from _given(machine, node, frame)
-        frame.line = node.lineno
+        given = yield from _given(machine, node, receiver, frame)
         machine.control.may_fail(frame, shallow(receiver) | given.spread)
         return (yield from method(machine, frame, receiver, name, given))
     callee = attribute(machine, receiver, name, frame)
-    given = yield from _given(machine, node, frame)
-    frame.line = node.lineno
+    given = yield from _given(machine, node, callee, frame)
     return (yield from call(machine, frame, callee, given))
 
 
-def _given(machine: Machine, node: ast.Call, frame: Frame) -> Generator[Any, Any, Given]:
+def _given(machine: Machine, node: ast.Call, called: Value, frame: Frame) -> Generator[Any, Any, Given]:
+    frame.held.append(called)
     arguments, spread = yield from elements(machine, node.args, frame)
+    frame.held += arguments
     keywords: dict[str, Value] = {}
     for keyword in node.keywords:
         value = yield from machine.evaluate(keyword.value, frame)
@@ -114,6 +120,8 @@ def _given(machine: Machine, node: ast.Call, frame: Frame) -> Generator[Any, Any
         if keywords.keys() & added.keys():
             raise raised("TypeError", "an argument is given twice by name", spread)
         keywords |= added
+        frame.held += added.values()
+    frame.line = node.lineno
     return Given(arguments, keywords, spread)
 
 

@@ -81,7 +81,8 @@ def _dispatch(machine: Machine, frame: Frame, data: object, given: Given) -> Ste
             return Value(CoroutineObject(data, given.arguments, given.keywords, frame.line))
         return (yield run_function(machine, frame, data, given))
     if isinstance(data, Tool):
-        if machine.is_async and not data.is_sync:
+        # Among several at once nothing waits but by `await`, in whatever code they were defined.
+        if (machine.is_async or frame.task.parent is not None) and not data.is_sync:
             return Value(CoroutineObject(data, given.arguments, given.keywords, frame.line))
         return (yield from call_tool(machine, frame, data, given))
     if isinstance(data, Builtin):

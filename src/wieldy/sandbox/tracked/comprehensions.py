@@ -35,6 +35,7 @@ def generator(machine: Machine, node: Any, frame: Frame) -> Steps:
     code: FunctionCode = machine.code_of(node, frame)
     within = Frame(node, Env(frame.env, code.names), frame.task, frame.analysis, frame.control)
     within.line, within.is_ours = frame.line, frame.is_ours
+    within.through.append((node, iterator))
     steps = _rounds(machine, node, 0, iterator, within)
     lazy = LazyObject(code.effects, within, steps)
     return Value(IteratorObject(Value(lazy, shallow(first))))
@@ -44,10 +45,13 @@ def _rounds(machine: Machine, node: Any, level: int, through: Value, within: Fra
     control = machine.control
     part: ast.comprehension = node.generators[level]
     iterator = begin(machine, within, through)
+    if level:
+        within.through.append((node, iterator))
     while True:
         item = yield from advance(machine, within, iterator.data)
         control.diverge(within, node, iterator.label | ended(iterator.data))
         if item is None:
+            within.through.pop()
             return
         yield from machine.assign(part.target, item, within)
         is_wanted = True

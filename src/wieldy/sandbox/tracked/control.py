@@ -13,10 +13,10 @@ import ast
 from collections.abc import Generator, Iterable
 from typing import Any
 
-from wieldy.sandbox.tracked.analysis import Analysis, Effects
+from wieldy.sandbox.tracked.analysis import Analysis, Effects, encloses
 from wieldy.sandbox.tracked.limits import Meter
-from wieldy.sandbox.tracked.marking import mark_all, mark_effects
-from wieldy.sandbox.tracked.objects import CLEAN, FunctionObject, Label, Value
+from wieldy.sandbox.tracked.marking import Reached, mark_all, mark_effects
+from wieldy.sandbox.tracked.objects import CLEAN, FunctionObject, Label, ListObject, TupleObject, Value
 from wieldy.sandbox.tracked.scopes import Env
 
 
@@ -29,7 +29,7 @@ class Frame:
         failing: The control by operations before this place that could have failed, within `try` statements.
     """
 
-    __slots__ = ("analysis", "env", "failing", "handling", "is_ours", "line", "node", "pc", "task")
+    __slots__ = ("analysis", "env", "failing", "handling", "held", "is_ours", "line", "node", "pc", "task", "through")
 
     def __init__(self, node: ast.AST, env: Env, task: Task, analysis: Analysis, pc: Label) -> None:
         self.node = node
@@ -39,7 +39,11 @@ class Frame:
         self.pc = pc
         self.failing = CLEAN
         self.handling: list[Value] = []
-        """The exceptions whose handlers are at work."""
+        """The exceptions whose handlers are at work, and those that wait for the end of a `finally`."""
+        self.held: list[Value] = []
+        """What parts of the statement at work have brought, and others are yet to use."""
+        self.through: list[tuple[ast.AST, Value]] = []
+        """The loops and comprehensions that are at work, and the iterators that they go through."""
         self.line = 0
         self.is_ours = False
         """Whether it runs our prelude, whose lines nobody knows."""
@@ -125,11 +129,11 @@ class Control:
         label &= ~frame.control
         if not label:
             return
-        effects = frame.analysis.until_join(node)
+        join = frame.analysis.join(node)
+        effects = frame.analysis.effects(join)
         frame.pc |= label
         self.survived |= label
-        self._mark([(effects, frame.env)], label)
-        if effects.can_wait:
+        if self._mark([(effects, frame.env)], label, _held(frame, join)).waits:
             self._reschedule(frame.task, label)
         if effects.can_fail:
             self._fail(frame.task, label)
@@ -165,7 +169,8 @@ class Control:
         label &= ~frame.control
         if label:
             self.survived |= label
-            self._mark([], label, roots=[code])
+            if self._mark([], label, roots=[code]).waits:
+                self._reschedule(frame.task, label)
 
     def _scopes(self) -> list[Env]:
         return [frame.env for task in self.tasks for frame in task.frames]
@@ -173,9 +178,11 @@ class Control:
     def _coroutines(self) -> list[Value]:
         return [task.coroutine for task in self.tasks]
 
-    def _mark(self, parts: list[tuple[Effects, Env]], label: Label, roots: Iterable[Value] = ()) -> None:
-        if mark_effects(parts, label, self.meter, roots=roots):
+    def _mark(self, parts: list[tuple[Effects, Env]], label: Label, roots: Iterable[Value] = ()) -> Reached:
+        reached = mark_effects(parts, label, self.meter, roots=roots)
+        if reached.prints:
             self.printed |= label
+        return reached
 
     def _fail(self, task: Task, label: Label) -> None:
         """Everything after this place, up to the end of the `try` statement that would catch it, depends on it."""
@@ -190,16 +197,17 @@ class Control:
             region.escaped |= label
         outermost = regions[-1]
         outermost.frame.failing |= label
-        parts = [(outermost.frame.analysis.until_join(outermost.node), outermost.frame.env)]
+        join = outermost.frame.analysis.join(outermost.node)
+        parts = [(outermost.frame.analysis.effects(join), outermost.frame.env)]
+        roots = _held(outermost.frame, join)
         for frame in _frames_within(task, outermost.frame):
             frame.failing |= label
             parts.append((frame.analysis.effects(frame.node), frame.env))
+            roots += _held(frame, frame.node)
         # A failure that leaves its task ends those that go on beside it.
         ended = [other for other in self.tasks if outermost.frame.task.is_above(other)]
         parts += _whole(ended, label)
-        roots = [other.coroutine for other in ended]
-        self._mark(parts, label, roots)
-        if any(effects.can_wait for effects, _ in parts):
+        if self._mark(parts, label, [*roots, *_roots_of(ended)]).waits:
             self._reschedule(task, label)
 
     def _reschedule(self, task: Task, label: Label) -> None:
@@ -207,7 +215,7 @@ class Control:
         others = [other for other in self.tasks if other is not task and not other.is_above(task)]
         if others:
             parts = _whole([task, *others], label)
-            self._mark(parts, label, [other.coroutine for other in (task, *others)])
+            self._mark(parts, label, _roots_of([task, *others]))
 
 
 def _whole(tasks: list[Task], label: Label) -> list[tuple[Effects, Env]]:
@@ -215,6 +223,26 @@ def _whole(tasks: list[Task], label: Label) -> list[tuple[Effects, Env]]:
     for task in tasks:
         task.pc |= label
     return [(frame.analysis.effects(frame.node), frame.env) for task in tasks for frame in task.frames]
+
+
+def _roots_of(tasks: list[Task]) -> list[Value]:
+    """What the tasks run, and what they hold without a name."""
+    held = [value for task in tasks for frame in task.frames for value in _held(frame, frame.node)]
+    return [*(task.coroutine for task in tasks), *held]
+
+
+def _held(frame: Frame, node: ast.AST) -> list[Value]:
+    """What the frame holds without a name while it is in the node, and what loops there are yet to bring.
+
+    The iterator of a loop is itself advanced by the loop only, if it is not reached by a name as well.
+    """
+    found = [*frame.handling, *frame.held]
+    for loop, iterator in frame.through:
+        if encloses(node, loop):
+            source = iterator.data.source
+            is_list = isinstance(source.data, ListObject | TupleObject)
+            found += source.data.items[iterator.data.index :] if is_list else [source]
+    return found
 
 
 def _regions(task: Task) -> list[TryRegion]:

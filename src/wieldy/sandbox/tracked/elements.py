@@ -19,16 +19,20 @@ def elements(machine: Machine, nodes: list[ast.expr], frame: Frame) -> Generator
     """The values, and who had a part in how many there are."""
     items: list[Value] = []
     spread = CLEAN
+    holding = len(frame.held)
     for node in nodes:
         if isinstance(node, ast.Starred):
             value = yield from machine.evaluate(node.value, frame)
             several = yield from listed(machine, frame, value)
             inner: Any = several.data
             items += [with_label(item, spread) for item in inner.items]
+            frame.held.append(several)
             # Where those behind it come to stand is decided by how many there are.
             spread |= shallow(several)
         else:
             items.append(with_label((yield from machine.evaluate(node, frame)), spread))
+            frame.held.append(items[-1])
+    del frame.held[holding:]
     return items, spread
 
 

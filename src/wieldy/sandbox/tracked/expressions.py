@@ -75,6 +75,7 @@ def _set(machine: Machine, node: ast.Set, frame: Frame) -> Steps:
 
 def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Steps:
     made = DictObject({}, CLEAN)
+    frame.held.append(Value(made))
     for key, item in zip(node.keys, node.values, strict=True):
         if key is None:
             other = yield from evaluate(machine, item, frame)
@@ -88,9 +89,12 @@ def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Steps:
         else:
             name = yield from evaluate(machine, key, frame)
             value = yield from evaluate(machine, item, frame)
+            frame.held.append(value)
             machine.control.may_fail(frame, key_label(name))
+            frame.held.pop()
             put(made, name, value, key_label(name), machine.meter)
     machine.meter.make(len(made.entries) + 1)
+    frame.held.pop()
     return Value(made)
 
 
@@ -105,7 +109,9 @@ def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Steps:
 
 def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Steps:
     left = yield from evaluate(machine, node.left, frame)
+    frame.held.append(left)
     right = yield from evaluate(machine, node.right, frame)
+    frame.held.pop()
     return apply_binary(machine, node.op, left, right, frame)
 
 
@@ -165,6 +171,13 @@ def _walrus(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Steps:
 
 def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Steps:
     container = yield from evaluate(machine, node.value, frame)
+    frame.held.append(container)
+    made = yield from _part(machine, container, node, frame)
+    frame.held.pop()
+    return made
+
+
+def _part(machine: Machine, container: Value, node: ast.Subscript, frame: Frame) -> Steps:
     if isinstance(node.slice, ast.Slice):
         part, label = yield from slice_of(machine, node.slice, frame)
         machine.control.may_fail(frame, shallow(container) | label)
@@ -188,11 +201,15 @@ def function_of(machine: Machine, node: Any, frame: Frame) -> Steps:
     arguments: ast.arguments = node.args
     positional = [part.arg for part in (*arguments.posonlyargs, *arguments.args)]
     defaults: dict[str, Value] = {}
+    holding = len(frame.held)
     for name, default in zip(reversed(positional), reversed(arguments.defaults), strict=False):
         defaults[name] = yield from evaluate(machine, default, frame)
+        frame.held.append(defaults[name])
     for part, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if default is not None:
             defaults[part.arg] = yield from evaluate(machine, default, frame)
+            frame.held.append(defaults[part.arg])
+    del frame.held[holding:]
     function = FunctionObject(machine.code_of(node, frame), frame.env, defaults)
     machine.control.functions[id(node), id(frame.env)] = function
     return Value(function)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wieldy.sandbox.tracked.containers import iterator_of, new_list, next_of
 from wieldy.sandbox.tracked.control import Frame
-from wieldy.sandbox.tracked.objects import IteratorObject, Label, LazyObject, Raised, Value, raised, shallow
+from wieldy.sandbox.tracked.objects import IteratorObject, Label, LazyObject, ListObject, Raised, Value, raised, shallow
 
 if TYPE_CHECKING:
     from wieldy.sandbox.tracked.machine import Machine
@@ -29,11 +29,13 @@ def listed(machine: Machine, frame: Frame, value: Value) -> Steps:
     """A new list of all that the value gives; its extent says who had a part in how many that is."""
     items: list[Value] = []
     iterator = begin(machine, frame, value)
+    frame.held += (iterator, Value(ListObject(items)))
     while True:
         item = yield from advance(machine, frame, iterator.data)
         if item is None:
             break
         items.append(item)
+    del frame.held[-2:]
     return new_list(items, shallow(value) | ended(iterator.data), machine.meter)
 
 

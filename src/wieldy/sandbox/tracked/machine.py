@@ -153,7 +153,8 @@ class Machine:
             if isinstance(code.node, ast.Lambda):
                 return with_label((yield from expressions.evaluate(self, code.node.body, frame)), frame.control)
             way = yield from statements.execute(self, code.node.body, frame)
-            return way if isinstance(way, Value) else Value(None, frame.control)
+            # A `finally` may have left the function in another way after this one was taken.
+            return with_label(way if isinstance(way, Value) else Value(None), frame.control)
         finally:
             task.frames.remove(frame)
 

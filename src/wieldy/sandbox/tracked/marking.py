@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from wieldy.sandbox.tracked.analysis import MUTATING, Effects
@@ -13,6 +14,7 @@ from wieldy.sandbox.tracked.objects import (
     Builtin,
     CoroutineObject,
     DictObject,
+    ExceptionObject,
     FunctionObject,
     IteratorObject,
     Label,
@@ -20,6 +22,7 @@ from wieldy.sandbox.tracked.objects import (
     ListObject,
     Method,
     SetObject,
+    Tool,
     TupleObject,
     Value,
 )
@@ -41,10 +44,23 @@ def taint(data: object, label: Label) -> None:
         data.extent |= label
 
 
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What parts of the code could do beside changing names and containers.
+
+    Attributes:
+        prints: They could print.
+        waits: They could wait for a call.
+    """
+
+    prints: bool
+    waits: bool
+
+
 def mark_effects(
     parts: Iterable[tuple[Effects, Env]], label: Label, meter: Meter, *, roots: Iterable[Value] = ()
-) -> bool:
-    """Labels all that the parts could change, each in its scope; says whether they could print.
+) -> Reached:
+    """Labels all that the parts could change, each in its scope.
 
     Args:
         parts: Parts of the code, each with the scope it is in.
@@ -61,7 +77,7 @@ def mark_effects(
         reach.add(effects, env)
     reach.walk()
     reach.mark(label)
-    return reach.prints
+    return Reached(reach.prints, reach.waits)
 
 
 def mark_all(
@@ -99,18 +115,26 @@ class _Reach:
         self.is_counting = False
         self.size = 0
         self.prints = False
+        self.waits = False
         self.seen: dict[int, object] = {}
         self.changed: list[object] = []
         self.declared: list[tuple[str, Env, bool]] = []
         self.scopes: dict[int, Env] = {}
         self._parts: set[tuple[int, int]] = set()
+        self._mutated: set[str] = set()
+        self._rebound: set[str] = set()
         self._waiting: list[object] = []
 
     def add(self, effects: Effects, env: Env) -> None:
         if (id(effects), id(env)) in self._parts:
             return
         self._parts.add((id(effects), id(env)))
+        # What one function binds anew, another one may change.
+        self._mutated |= effects.mutated
+        self._rebound |= effects.rebound
+        self._rebound |= {name for name, maker in effects.made_by if env.owner(maker) is not None}
         self.is_entangled = self.is_entangled or effects.is_entangled
+        self.waits = self.waits or effects.can_wait
         self.declared += [(name, env, name in effects.deleted) for name in effects.declared]
         for name in effects.loads:
             found = env.find(name)
@@ -145,6 +169,7 @@ class _Reach:
             within = self._within(data)
             self.size += len(within)
             self._waiting += within
+        self.is_entangled = self.is_entangled or not self._mutated.isdisjoint(self._rebound)
 
     def _within(self, data: Any) -> list[object]:
         if isinstance(data, ListObject | TupleObject):
@@ -155,7 +180,10 @@ class _Reach:
             return [data.source.data]
         if isinstance(data, Builtin):
             self.prints = self.prints or data.name == "print"
+            self.waits = self.waits or data.name == "asyncio.run"
             return []
+        if isinstance(data, ExceptionObject):
+            return [item.data for item in (*data.arguments, *((data.failure,) if data.failure else ()))]
         return self._within_code(data)
 
     def _within_code(self, data: Any) -> list[object]:
@@ -166,12 +194,13 @@ class _Reach:
         if isinstance(data, LazyObject):
             self.add(data.effects, data.frame.env)
             self.add_scope_if_all(data.frame.env)
-            return []
+            return [iterator.data for _, iterator in data.frame.through]
         if isinstance(data, CoroutineObject):
             return [data.callee, *(value.data for value in (*data.arguments, *data.keywords.values()))]
         if isinstance(data, Method):
             self.is_entangled = self.is_entangled or data.name in MUTATING
             return [data.receiver.data]
+        self.waits = self.waits or (isinstance(data, Tool) and data.is_sync)
         return []
 
     def add_scope_if_all(self, env: Env) -> None:

@@ -34,6 +34,7 @@ def execute(machine: Machine, nodes: list[ast.stmt], frame: Frame) -> Ways:
         if meter.steps > meter.limits.steps:
             raise LimitReachedError(f"more than {meter.limits.steps} steps: do less, or do it in a tool")
         frame.line = node.lineno
+        frame.held.clear()
         try:
             way = yield from _STATEMENTS[type(node)](machine, node, frame)
         except Raised as error:
@@ -90,21 +91,26 @@ def _for(machine: Machine, node: ast.For, frame: Frame) -> Ways:
     saved = frame.pc
     through = yield from evaluate(machine, node.iter, frame)
     iterator = begin(machine, frame, through)
-    way: Way = None
+    frame.through.append((node, iterator))
+    try:
+        way = yield from _rounds(machine, node, iterator, frame)
+    finally:
+        frame.through.pop()
+    if not frame.analysis.jumps(node):
+        frame.pc = saved
+    return way
+
+
+def _rounds(machine: Machine, node: ast.For, iterator: Value, frame: Frame) -> Ways:
     while True:
         item = yield from advance(machine, frame, iterator.data)
         machine.control.diverge(frame, node, iterator.label | ended(iterator.data))
         if item is None:
-            way = yield from execute(machine, node.orelse, frame)
-            break
+            return (yield from execute(machine, node.orelse, frame))
         yield from assign(machine, node.target, item, frame)
         way = yield from execute(machine, node.body, frame)
         if way is BREAK or isinstance(way, Value):
-            way = None if way is BREAK else way
-            break
-    if not frame.analysis.jumps(node):
-        frame.pc = saved
-    return way
+            return None if way is BREAK else way
 
 
 def _break(machine: Machine, node: ast.Break, frame: Frame) -> Ways:

@@ -59,7 +59,13 @@ def attempt(machine: Machine, node: ast.Try, frame: Frame) -> Ways:
         frame.pc = saved_pc
     finally:
         frame.task.tries.remove(region)
-    last = yield from machine.execute(node.finalbody, frame)
+    if error is not None:
+        frame.handling.append(error.value)
+    try:
+        last = yield from machine.execute(node.finalbody, frame)
+    finally:
+        if error is not None:
+            frame.handling.pop()
     if error is not None and last is None:
         raise error
     _leave(region, saved_pc, saved_failing)
