@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from wieldy.agent.code import request_of
 from wieldy.agent.skill_workshop import Workshop, workshop
-from wieldy.agent.skills import Skills, draft_of
+from wieldy.agent.skills import Skills
 from wieldy.agent.within import run_within
 from wieldy.core.context import Context
 from wieldy.core.errors import SkillError, SkillNotOfferedWarning, ToolError
@@ -172,10 +172,10 @@ class SkillToolset(Toolset):
         pool = calls_around(journal, ctx.run_id)
         example = Example(arguments=arguments, calls=(), value=None, run_id=ctx.run_id, started=0.0)
         records = [tool_record(definition) for definition in self._inner.definitions]
-        draft = draft_of(source, records, example=example, check=check)
+        draft = self._skills.draft(source, records, example=example, check=check)
         tried = await shop.with_example(draft, pool)
         # Once more with what it has called, so that tools which it names by a value are among its own.
-        drafted = draft_of(source, records, example=tried.example, check=check)
+        drafted = self._skills.draft(source, records, example=tried.example, check=check)
         origin = f"{ctx.run_id} {ctx.call_id}"
         return await self._skills.add(_as_made(drafted, origin=origin, tainted_by=ctx.tainted_by), shop)
 

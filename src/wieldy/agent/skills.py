@@ -8,6 +8,7 @@ Deliberately not here: how that is done (`skill_workshop`), how a skill runs as 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -134,7 +135,7 @@ class Skills:
         )
         async with tools_from(tools) as toolset:
             records = [tool_record(definition) for definition in toolset.definitions]
-        draft = draft_of(source, records, example=example, check=check)
+        draft = self.draft(source, records, example=example, check=check)
         async with workshop(self.rules()) as shop:
             if value is _UNKNOWN:
                 completed = await shop.with_example(draft, example.calls)
@@ -193,9 +194,33 @@ class Skills:
             run_id=action.run_id,
             started=action.started,
         )
-        draft = draft_of(source, action.tools, example=example, check=check)
+        draft = self.draft(source, action.tools, example=example, check=check)
         async with workshop(self.rules()) as shop:
             return await self.add(replace(draft, origin=action.origin, tainted_by=tainted_by), shop)
+
+    def draft(self, source: str, tools: Sequence[ToolRecord], *, example: Example, check: str) -> Skill:
+        """What is to become a skill: the function with those of the tools that it names or has called.
+
+        Raises:
+            SkillError: The source is not about one function that can be called, or a tool has its name.
+        """
+        draft = _draft_of(source, tools, example=example, check=check)
+        named = [tool for tool in tools if tool_identifier(tool.name) == draft.name]
+        kept = self._as_tools() if named else []
+        if any(tool not in kept for tool in named):
+            raise SkillError(
+                f"A tool is called `{draft.name}`, and beside it a skill of that name would not be offered: take "
+                "another name."
+            )
+        return draft
+
+    def _as_tools(self) -> list[ToolRecord]:
+        """What is known of the tools that the skills become, in every version that can become one."""
+        found: list[ToolRecord] = []
+        for skill in self.kept().skills:
+            with suppress(SkillError):
+                found.append(tool_record(tool_of(skill, function_in(skill.source), nothing).definition))
+        return found
 
     async def add(self, draft: Skill, shop: Workshop) -> Skill:
         """The draft is kept, once its check holds.
@@ -203,8 +228,8 @@ class Skills:
         Raises:
             SkillError: It does not.
         """
-        names = {skill.name for skill in self.kept().skills}
-        called = [f"`{tool.name}`" for tool in draft.tools if tool.name in names]
+        kept = self._as_tools()
+        called = [f"`{tool.name}`" for tool in draft.tools if tool in kept]
         if called:
             raise SkillError(
                 f"`{draft.name}` calls {', '.join(called)}. A skill calls no other: write into it what that does."
@@ -255,12 +280,7 @@ class Skills:
         return wait_for(partial(self.check, *skills), called="check_sync", instead="skills.check")
 
 
-def draft_of(source: str, tools: Sequence[ToolRecord], *, example: Example, check: str) -> Skill:
-    """What is to become a skill: the function with those of the tools that it names or has called.
-
-    Raises:
-        SkillError: The source is not about one function that can be called.
-    """
+def _draft_of(source: str, tools: Sequence[ToolRecord], *, example: Example, check: str) -> Skill:
     function = function_in(source)
     called = {call.name for call in example.calls}
     # Of thousands of tools a source names few, and only those are looked at as functions.
@@ -285,7 +305,7 @@ def why_not(skill: Skill, tools: Mapping[str, ToolRecord]) -> str | None:
             f"{', '.join(changed)} {'is' if len(changed) == 1 else 'are'} defined otherwise than when it was saved; "
             "save it again"
         )
-    if skill.name in tools:
+    if any(tool_identifier(name) == skill.name for name in tools):
         return "a tool has its name"
     try:
         tool_of(skill, function_in(skill.source), nothing)

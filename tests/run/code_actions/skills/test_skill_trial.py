@@ -80,6 +80,7 @@ async def test_a_skill_that_does_what_is_recorded_passes_and_passes_again() -> N
     async with session() as opened:
         for _ in range(2):
             await check_skill(a_skill(), opened, LIMITS)
+            await check_skill(a_skill(check="def f():\n    assert result > 6\nf()"), opened, LIMITS)
             await check_skill(a_skill(check="assert isinstance(result, int)\nassert result > 6"), opened, LIMITS)
 
 
@@ -91,6 +92,12 @@ async def test_a_skill_that_does_what_is_recorded_passes_and_passes_again() -> N
         (a_skill(check="result > 7"), "it is false: result > 7"),
         (a_skill(check="assert result > 7, 'too little'"), "AssertionError: too little"),
         (a_skill(check="result.amount"), "AttributeError"),
+        (a_skill(check="result = 5"), "does not look at `result`"),
+        (a_skill(check="def f():\n    assert result > 100\n"), "does not look at `result`"),
+        (a_skill(check="def f(result):\n    assert result > 1\nf(5)"), "does not look at `result`"),
+        (a_skill(check="True or result"), "does not look at `result`"),
+        (a_skill(SOURCE.replace("-> int", "-> str")), "What `total` returned, and the type that it says, do not fit"),
+        (a_skill(SOURCE.replace("-> int", "-> list[int] | None")), "What `total` returned"),
         (a_skill(check="result == 7 and call_sync('pay', {})"), "has not recorded"),
         (a_skill(calls=CALLS[1:]), 'asks for pay({"who":"Ada"}), which the example has not recorded'),
         (a_skill(calls=(*CALLS, CALLS[0])), "does not make that call"),

@@ -335,6 +335,32 @@ async def test_code_that_called_a_skill_is_refused_as_a_skill(tmp_path: Path) ->
     assert [skill.title for skill in skills.kept().skills] == ["late_total@1"]
 
 
+async def test_a_skill_takes_no_name_of_a_tool_and_a_tool_that_has_its_name_later_can_be_called(tmp_path: Path) -> None:
+    orders = make_orders([])
+    for given in (orders, orders.renamed("late-total")):
+        name = given.name.replace("-", "_")
+        source = f'def {name}() -> int:\n    """One."""\n    return 1\n'
+        with pytest.raises(SkillError, match=f"A tool is called `{name}`"):
+            await saved(tmp_path, [given], source=source, arguments={}, calls=[], value=1, check="result")
+    own = 'def orders() -> int:\n    """One."""\n    return 1\n'
+    await saved(tmp_path, [], source=own, arguments={}, calls=[], value=1, check="result")
+    assert (await saved(tmp_path, [orders])).title == "late_total@1"
+    with pytest.warns(SkillNotOfferedWarning, match="a tool has its name"):
+        await Agent(ScriptedModel([[text("Hi.")]]), [orders], skills=tmp_path).run("Go")
+
+
+async def test_a_skill_may_be_saved_again_from_a_run_that_was_offered_it(tmp_path: Path) -> None:
+    orders = make_orders([])
+    await saved(tmp_path, [orders])
+    skills = Skills(tmp_path)
+    agent = Agent(codes("len(await orders('Oslo'))"), [orders], actions="code", skills=skills)
+    run = await agent.run("Go")
+    again = await skills.save_action(
+        agent.journal, run.run_id, name="late_total", description="Counts.", check="result == 12"
+    )
+    assert again.title == "late_total@2"
+
+
 async def test_a_function_may_be_given_for_what_was_recorded(tmp_path: Path) -> None:
     agent, run_id, call_id = await act("[len(await orders('Oslo')), 1][0]", [make_orders([])])
     source = 'async def count(city: str) -> int:\n    """Counts."""\n    return len(await orders(city))\n'

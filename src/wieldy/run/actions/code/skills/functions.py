@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 RESULT: Final = "result"
 """The name that a check finds the value under."""
 
+_CHECK: Final = 'Expected a check of the value, such as `result["total"] > 0` or `assert len(result) == 3`'
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
@@ -119,18 +121,22 @@ def check_code(check: str) -> str:
     Raises:
         SkillError: It is no Python, or is not about the value.
     """
-    wanted = 'Expected a check of the value, such as `result["total"] > 0` or `assert len(result) == 3`'
     try:
         tree: ast.AST = _parse(check, "exec")
     except SkillError as error:
-        raise SkillError(f"{wanted}, found what is no Python: {error}") from None
+        raise SkillError(f"{_CHECK}, found what is no Python: {error}") from None
     if not any(isinstance(node, ast.Name) and node.id == RESULT for node in ast.walk(tree)):
-        raise SkillError(f"{wanted}, found one that does not look at `{RESULT}`: {check.strip()[:200]!r}.")
+        raise looks_at_nothing(check)
     try:
         _parse(f"({check.strip()}\n)", "eval")
     except SkillError:
         return f"{check.rstrip()}\nTrue\n"
     return f"bool(\n{check.strip()}\n)\n"
+
+
+def looks_at_nothing(check: str) -> SkillError:
+    """What is said of a check that holds whatever the value is."""
+    return SkillError(f"{_CHECK}, found one that does not look at `{RESULT}`: {check.strip()[:200]!r}.")
 
 
 def _tree(source: str) -> ast.Module:

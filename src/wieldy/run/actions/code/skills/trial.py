@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pydantic import TypeAdapter
+
 from wieldy.core.errors import SkillCheckError, SkillError
 from wieldy.core.json import JsonValue, canonical_json
 from wieldy.run.actions.code.ended import Ended, ended_by
@@ -19,9 +21,18 @@ from wieldy.run.actions.code.prelude import prelude_of
 from wieldy.run.actions.code.replay import Action
 from wieldy.run.actions.code.report import why_ended
 from wieldy.run.actions.code.skills.declaring import nothing, tool_of
-from wieldy.run.actions.code.skills.functions import RESULT, check_code, check_source, function_in
+from wieldy.run.actions.code.skills.functions import (
+    RESULT,
+    Function,
+    check_code,
+    check_source,
+    function_in,
+    looks_at_nothing,
+)
 from wieldy.run.actions.code.stubs import Stubs, stubs_of
 from wieldy.sandbox import Failure, Reply
+from wieldy.schema import CompiledSchema, explain
+from wieldy.schema.from_types import output_schema
 
 if TYPE_CHECKING:
     from wieldy.run.actions.code.interpreter import Interpreter
@@ -76,7 +87,8 @@ async def tried(
 
     Raises:
         SkillError: It cannot work.
-        SkillCheckError: It asks for a call that is not among them, or does not come to its end.
+        SkillCheckError: It asks for a call that is not among them, does not come to its end, or returns something else
+            than its annotation says.
         SandboxError: No code can be run any more.
     """
     stubs = stubs_of(tool.shown for tool in skill.tools)
@@ -96,7 +108,15 @@ async def tried(
     if ended.value_repr is not None:
         found = ended.value_repr[:_MOST_SHOWN]
         raise SkillCheckError(f"Expected `{skill.name}` to return what JSON has, found {found}.")
+    _check_returned(function, ended.value)
     return Trial(value=ended.value, used=tuple(record.used), unused=tuple(record.unused))
+
+
+def _check_returned(function: Function, value: JsonValue) -> None:
+    schema = output_schema(TypeAdapter(function.signature.return_annotation))
+    wrong = () if schema is None else CompiledSchema(schema).violations(value)
+    if wrong:
+        raise SkillCheckError(explain(wrong, subject=f"What `{function.name}` returned, and the type that it says,"))
 
 
 async def check_value(name: str, check: str, value: JsonValue, interpreter: Interpreter, limits: SandboxLimits) -> None:
@@ -104,14 +124,18 @@ async def check_value(name: str, check: str, value: JsonValue, interpreter: Inte
 
     Raises:
         SkillCheckError: It does not.
-        SkillError: It is none.
+        SkillError: It is none, or holds without looking at the value.
         SandboxError: No code can be run any more.
     """
     code = check_code(check)
     none = Stubs(by_identifier={})
-    given = f"{prelude_of(none)}{RESULT} = {INTERNAL}_result({value!r})\n"
-    ended = await _run(code, interpreter, prelude=given)
+    given = f"{RESULT} = {INTERNAL}_result({value!r})\n"
+    ended = await _run(code, interpreter, prelude=f"{prelude_of(none)}{given}")
     if ended.status == "done" and ended.value is True:
+        # What holds where there is no value has not looked at it.
+        without = await _run(code, interpreter, prelude=prelude_of(none))
+        if without.status == "done":
+            raise looks_at_nothing(check)
         return
     how = f"it is false: {check.strip()}" if ended.status == "done" else _why(ended, limits)
     raise SkillCheckError(f"The check of `{name}` does not hold for {_cut(canonical_json(value))}: {how}")
