@@ -229,6 +229,75 @@ u = t
 t += (2,)
 [xs, d, n, t, u]
 """,
+    "what several share goes on where they stopped": """
+it = iter([1, 2, 3])
+a = [list(zip([7, 8], it)), next(it, 'none')]
+it = iter([1, 2, 3])
+e = enumerate(it, start=5)
+b = [next(e), list(it), list(e)]
+it = iter([1, 2, 3, 4])
+c = [list(zip(it, it)), list(zip()), list(zip([1], [2], strict=True)), list(map(lambda x, y: x + y, [1, 2], [3]))]
+xs = [1]
+z = zip(xs, xs)
+xs.append(2)
+d = [list(z), list(zip(zip('ab'), enumerate('ab', 1)))]
+[a, b, c, d]
+""",
+    "zip that is strict": """
+out = []
+for columns in [([1], [1, 2]), ([1, 2], [1]), ([1], [1]), ([], [1])]:
+    try:
+        for row in zip(*columns, strict=True):
+            out.append(row)
+    except ValueError:
+        out.append('uneven')
+out
+""",
+    "what cannot be reversed": """
+out = []
+for each in [iter([1]), {1}, (x for x in [1])]:
+    try:
+        out.append(list(reversed(each)))
+    except TypeError:
+        out.append('no')
+[out, list(reversed([1, 2])), list(reversed((1, 2))), list(reversed('ab')), list(reversed({'a': 1}))]
+""",
+    "a key stays as it was put first": """
+d = {1: 'a'}
+d[True] = 'b'
+e = {1: 'a', 1.0: 'b'}
+e.update({True: 'c'})
+f = {1: 'a'} | {True: 'b'}
+g = {1: 'a'}
+g |= {True: 'b'}
+h = {k: 0 for k in [1, True]}
+i = {**{1: 'a'}, **{True: 'b'}}
+s = {1}
+s.add(True)
+s |= {1.0}
+[str(d), str(e), str(f), str(g), str(h), str(i), str(dict([(1, 2), (True, 3)])), str(s),
+    str({1} | {True}), str({1}.union([True]))]
+""",
+    "return in a finally": """
+def f(x):
+    try:
+        try:
+            raise ValueError('a')
+        finally:
+            if x:
+                return 1
+    except ValueError as e:
+        return str(e)
+def g():
+    try:
+        raise ValueError('a')
+    finally:
+        try:
+            raise
+        except ValueError as e:
+            return str(e)
+[f(0), f(1), g()]
+""",
     "scopes of comprehensions": """
 x = 'outer'
 [[x for x in range(2)], x, (lambda: [x for y in range(1)])()]

@@ -27,6 +27,7 @@ from wieldy.sandbox.tracked.objects import (
     ExceptionObject,
     ExceptionType,
     FunctionObject,
+    IteratorObject,
     Label,
     ListObject,
     Method,
@@ -111,7 +112,9 @@ def _listed(machine: Machine, frame: Frame, name: str, given: list[Value]) -> Ge
     found: list[Value] = []
     for place, argument in enumerate(given):
         is_plain = isinstance(argument.data, int | float | None)
-        if (is_plain and place > 0 and name != "zip") or (name == "dict" and isinstance(argument.data, DictObject)):
+        if name == "reversed" and isinstance(argument.data, IteratorObject | SetObject):
+            raise raised("TypeError", f"a {type_name(argument.data)} cannot be reversed", argument.label)
+        if (is_plain and place > 0) or (name == "dict" and isinstance(argument.data, DictObject)):
             found.append(argument)
         else:
             found.append((yield from listed(machine, frame, argument)))

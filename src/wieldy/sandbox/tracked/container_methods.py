@@ -23,7 +23,7 @@ from wieldy.sandbox.tracked.objects import (
     shallow,
     size_of,
 )
-from wieldy.sandbox.tracked.operators import deep
+from wieldy.sandbox.tracked.operators import deep, joined
 
 # Lists.
 
@@ -282,10 +282,10 @@ CONTAINER_METHODS: Final[dict[type, dict[str, Callable[[MethodCall], Value]]]] =
         "remove": _discard,
         "clear": _clear,
         "copy": _copy,
-        "update": _change_set(lambda left, right: left | right),
+        "update": _change_set(joined),
         "intersection_update": _change_set(_both),
         "difference_update": _change_set(_only),
-        "union": _new_set(lambda left, right: left | right),
+        "union": _new_set(joined),
         "intersection": _new_set(_both),
         "difference": _new_set(_only),
         "issubset": _ask_set(lambda left, right: left.keys() <= right.keys()),

@@ -65,7 +65,9 @@ def put(entries: DictObject, key: Value, value: Value, who: Label, meter: Meter)
     if filed not in entries.entries:
         meter.make(len(entries.entries) + 1) if not len(entries.entries) & 1023 else meter.charge(1)
         entries.extent |= who
-    entries.entries[filed] = (key.data, with_label(value, who | label))
+    # A key that is there already stays as it was written first, as `1` does when `True` is put.
+    name, _ = entries.entries.get(filed, (key.data, None))
+    entries.entries[filed] = (name, with_label(value, who | label))
 
 
 def get_item(container: Value, index: Value, meter: Meter) -> Value:

@@ -27,7 +27,7 @@ from wieldy.sandbox.tracked.operators import HOST_ERRORS, deep, failed
 from wieldy.sandbox.tracked.sequence_functions import SEQUENCE_FUNCTIONS
 from wieldy.sandbox.tracked.text import formatted, representation, text_of
 
-LISTING: Final = frozenset({"list", "set", "tuple", "enumerate", "zip", "reversed", "sum", "dict"})
+LISTING: Final = frozenset({"list", "set", "tuple", "reversed", "sum", "dict"})
 """Functions whose arguments are gone through first, and given as lists."""
 
 _MOST_DIGITS: Final = 400

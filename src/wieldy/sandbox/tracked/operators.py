@@ -182,8 +182,15 @@ def _merge(left: Any, right: Any, meter: Meter) -> Value:
     label = shallow(left) | shallow(right)
     # Which of two values of one key stands there depends on whether the right one has the key.
     entries = {key: (name, Value(item.data, item.label | label)) for key, (name, item) in left.data.entries.items()}
-    entries |= {key: (name, Value(item.data, item.label | label)) for key, (name, item) in right.data.entries.items()}
+    for key, (name, item) in right.data.entries.items():
+        kept, _ = entries.get(key, (name, item))
+        entries[key] = (kept, Value(item.data, item.label | label))
     return Value(DictObject(entries, label), left.label | right.label)
+
+
+def joined(left: dict[Any, object], right: dict[Any, object]) -> dict[Any, object]:
+    """The members of both, those of the left one as it has them."""
+    return left | _without(right, left, keep=False)
 
 
 def _without(left: dict[Any, object], right: dict[Any, object], *, keep: bool) -> dict[Any, object]:
@@ -197,7 +204,7 @@ _OTHERS: Final[dict[tuple[type[ast.operator], type, type], Callable[[Any, Any, M
     **{(ast.Mult, one, number): _repeat for one in (str, ListObject, TupleObject) for number in (int, bool)},
     **{(ast.Mult, number, one): _repeat for one in (str, ListObject, TupleObject) for number in (int, bool)},
     (ast.BitOr, DictObject, DictObject): _merge,
-    (ast.BitOr, SetObject, SetObject): _sets(lambda left, right: left | right),
+    (ast.BitOr, SetObject, SetObject): _sets(joined),
     (ast.BitAnd, SetObject, SetObject): _sets(lambda left, right: _without(left, right, keep=True)),
     (ast.Sub, SetObject, SetObject): _sets(lambda left, right: _without(left, right, keep=False)),
     (ast.BitXor, SetObject, SetObject): _sets(

@@ -82,28 +82,6 @@ def _iterator(items: list[Value], extent: Label, call: FunctionCall) -> Value:
     return Value(IteratorObject(new_list(items, extent, call.meter), CLEAN), CLEAN)
 
 
-def _enumerate(call: FunctionCall) -> Value:
-    call.takes(1, 2, "start")
-    start = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("start", Value(0))
-    if not isinstance(start.data, int):
-        raise raised("TypeError", "enumerate() starts with a whole number", call.label)
-    first = call.meter.number(start.data)
-    items = [
-        Value(TupleObject((Value(first + place, start.label), item)), CLEAN) for place, item in enumerate(_items(call))
-    ]
-    return _iterator(items, call.label, call)
-
-
-def _zip(call: FunctionCall) -> Value:
-    call.takes(0, 100, "strict")
-    columns = [_items(call, index) for index in range(len(call.arguments))]
-    strict = truth(call.keywords.get("strict", Value(data=False)))
-    if strict and len({len(column) for column in columns}) > 1:
-        raise raised("ValueError", "zip(): one is longer than another", call.label)
-    rows = [Value(TupleObject(row), CLEAN) for row in zip(*columns, strict=False)]
-    return _iterator(rows, call.label, call)
-
-
 def _reversed(call: FunctionCall) -> Value:
     call.takes(1, 1)
     items = [with_label(item, call.label) for item in reversed(_items(call))]
@@ -154,6 +132,6 @@ def _extreme(call: FunctionCall) -> Value:
 
 
 SEQUENCE_FUNCTIONS: Final[dict[str, Callable[[FunctionCall], Value]]] = {
-    "list": _list, "tuple": _tuple, "set": _set, "dict": _dict, "range": _range, "enumerate": _enumerate,
-    "zip": _zip, "reversed": _reversed, "sum": _sum, "__sort": _sort, "__extreme": _extreme,
+    "list": _list, "tuple": _tuple, "set": _set, "dict": _dict, "range": _range,
+    "reversed": _reversed, "sum": _sum, "__sort": _sort, "__extreme": _extreme,
 }  # fmt: skip

@@ -10,6 +10,7 @@ from wieldy.sandbox.tracked.control import Frame
 from wieldy.sandbox.tracked.iteration import Steps, advance, begin, ended
 from wieldy.sandbox.tracked.objects import CoroutineObject, IteratorObject, Value, raised, shallow
 from wieldy.sandbox.tracked.operators import deep
+from wieldy.sandbox.tracked.rows import ROWS
 from wieldy.sandbox.tracked.text import text_of
 from wieldy.sandbox.tracked.waiting import wait_for
 
@@ -71,4 +72,4 @@ def _print(machine: Machine, frame: Frame, given: Given) -> Steps:
     return Value(None)
 
 
-SPECIAL: Final = {"asyncio.gather": _gather, "asyncio.run": _run, "next": _next, "iter": _iter, "print": _print}
+SPECIAL: Final = {"asyncio.gather": _gather, "asyncio.run": _run, "next": _next, "iter": _iter, "print": _print, **ROWS}
