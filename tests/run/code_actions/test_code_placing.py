@@ -52,6 +52,24 @@ STUBS = stubs_of(Toolset([look]).definitions)
         ("d['k'] = 1\nd.k = 2", "d"),
         ("del x", "x"),
         ("def f():\n    global g\n    g = 1\ng", "g"),
+        ("def f(i):\n    return 1 if i < 2 else i * f(i - 1)\nf(3)", ""),
+        ("def f(i):\n    return i and g(i - 1)\ndef g(i):\n    return i and f(i - 1)\nf(3)", ""),
+        ("def f(i):\n    return g(i)\nf(1)\ndef g(i):\n    return i", "g"),
+        ("def f():\n    return rate\nrate = 2\nf()", ""),
+        ("def f():\n    return rate\nf()\nrate = 2", "rate"),
+        ("def f():\n    return rate\ng = f\nrate = 2\ng()", "rate"),
+        ("def f():\n    return rate", "rate"),
+        ("def mk():\n    def add(n):\n        return n\n    return add\nadd = mk()\nadd(1)", ""),
+        ("xs = [1]\nfor k in sorted(xs, key=lambda k: k):\n    k", "sorted"),
+        ("x = [y for y in [1, 2]]\ny = 3", ""),
+        ("x = [y for y in z for z in y]", "z"),
+        ("f = lambda n: n and f(n - 1)\nf(3)", ""),
+        ("f = lambda n=m: n", "m"),
+        ("n = 0\ndef f():\n    global n\n    n += 1\nf()", ""),
+        ("def f():\n    global n\n    n += 1\nf()", "n"),
+        ("if (m := look()):\n    m", "look"),
+        ("a and (m := 1)\nm", "a m"),
+        ("class A:\n    def f(self):\n        return k\nA().f()", "k"),
     ],
 )
 def test_a_name_is_taken_that_is_looked_up_before_it_surely_has_a_value(code: str, taken: str) -> None:
@@ -71,6 +89,10 @@ def indented(body: str) -> str:
 def compound(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     blocks = inner.map(indented)
     return st.one_of(
+        st.builds("def f(a=1):\n    return {} + g()".format, expressions),
+        st.builds("def g(*, c={}):\n    return [{} for {} in [1]][0]".format, expressions, expressions, names),
+        st.builds("g = lambda b=1: {}".format, expressions),
+        st.sampled_from(["f()", "g()", "[f() for a in [1]]", "(a := g()) and (b := f())"]),
         st.builds("if {} > 1:\n{}\nelse:\n{}".format, expressions, blocks, blocks),
         st.builds("if {} > 1:\n{}".format, expressions, blocks),
         st.builds("for {} in [{}][:{}]:\n{}".format, names, expressions, st.sampled_from("01"), blocks),
@@ -94,7 +116,8 @@ programs = st.recursive(
 
 @given(programs)
 def test_code_that_finds_what_it_takes_lacks_no_name(code: str) -> None:
-    exec(code, {name: 1 for name in names_taken(code) if name in "abc"})
+    given: dict[str, object] = {"a": 1, "b": 1, "c": 1, "f": lambda: 1, "g": lambda: 1}
+    exec(code, {name: value for name, value in given.items() if name in names_taken(code)})
 
 
 @pytest.mark.parametrize(
