@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wieldy.run.actions.code.tree import Leaf, Tree
 
 LIST, SHOW, SEARCH = f"{ROOT}_list", f"{ROOT}_show", f"{ROOT}_search"
-_MOST_FOUND: Final = 10
+_MOST_FOUND: Final = 8
 
 _ABOUT: Final = (
     f'Tools are on servers. `await {ROOT}.list()` names the servers, `await {ROOT}.list("NAME")` the tools of one, '

@@ -20,8 +20,27 @@ from wieldy.schema.resolve import accepted_types, merged
 if TYPE_CHECKING:
     from wieldy.core.calls import ToolDefinition
 
-_MOST_DESCRIPTION: Final = 600
-_MOST_ABOUT_A_PARAMETER: Final = 200
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """How much stubs say.
+
+    Attributes:
+        description: Characters about a tool.
+        parameter: Characters about a parameter.
+        result_levels: How deep the types of results, or of the items of a list, are written out.
+        has_remarks: Whether it is said what the parts of results are.
+    """
+
+    description: int = 600
+    parameter: int = 200
+    result_levels: int = MOST_LEVELS
+    has_remarks: bool = True
+
+
+FULL: Final = Detail()
+BRIEF: Final = Detail(description=200, parameter=60, result_levels=2, has_remarks=False)
+"""For tools of services, whose documents say everything about everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,12 +140,12 @@ class Stubs:
         return "\n\n".join(filter(None, [*self.classes, *functions, self.about]))
 
 
-def stubs_of(definitions: Iterable[ToolDefinition], *, result_levels: int = MOST_LEVELS) -> Stubs:
+def stubs_of(definitions: Iterable[ToolDefinition], *, detail: Detail = FULL) -> Stubs:
     """The tools as functions.
 
     Args:
         definitions: Of the tools.
-        result_levels: How deep the types of results are written out; what lies deeper is `Any`.
+        detail: How much they say.
 
     Raises:
         UsageError: Two tools would have the same name in Python.
@@ -134,7 +153,7 @@ def stubs_of(definitions: Iterable[ToolDefinition], *, result_levels: int = MOST
     definitions = tuple(definitions)
     names = identifiers(definition.name for definition in definitions)
     types = TypeWriter()
-    stubs = {names[each.name]: _stub(each, names[each.name], types, result_levels) for each in definitions}
+    stubs = {names[each.name]: _stub(each, names[each.name], types, detail) for each in definitions}
     return Stubs(by_identifier=stubs, classes=tuple(types.classes.values()))
 
 
@@ -163,7 +182,7 @@ def function_of(stub: Stub) -> str:
     )
 
 
-def _stub(definition: ToolDefinition, identifier: str, types: TypeWriter, result_levels: int) -> Stub:
+def _stub(definition: ToolDefinition, identifier: str, types: TypeWriter, detail: Detail) -> Stub:
     schema = definition.input_schema
     resolved = merged(schema, ())
     properties = resolved.get("properties")
@@ -180,8 +199,8 @@ def _stub(definition: ToolDefinition, identifier: str, types: TypeWriter, result
         identifier=identifier,
         parameters=tuple(sorted(parameters, key=lambda parameter: not parameter.is_required)),
         takes_others=_takes_others(resolved, has_properties=bool(properties)),
-        returns=_returned(definition.output_schema, types, name=f"{own}Result", levels=result_levels),
-        documentation=_documentation(definition, parameters),
+        returns=_returned(definition.output_schema, types, name=f"{own}Result", detail=detail),
+        documentation=_documentation(definition, parameters, detail),
         input_schema=schema,
         output_schema=definition.output_schema,
     )
@@ -205,7 +224,7 @@ def _parameter(
         annotation=annotation,
         takes_null=takes_null,
         default=default,
-        description=_short(described, _MOST_ABOUT_A_PARAMETER) if isinstance(described, str) else "",
+        description=_short(described, FULL.parameter) if isinstance(described, str) else "",
     )
 
 
@@ -233,17 +252,22 @@ def _takes_others(schema: JsonObject, *, has_properties: bool) -> bool:
     )
 
 
-def _returned(schema: JsonObject | None, types: TypeWriter, *, name: str, levels: int) -> str:
-    return "Any" if schema is None else types.written(schema, name=name, levels=levels)
+def _returned(schema: JsonObject | None, types: TypeWriter, *, name: str, detail: Detail) -> str:
+    if schema is None:
+        return "Any"
+    levels = detail.result_levels + (merged(schema, ()).get("type") == "array")
+    return types.written(schema, name=name, levels=levels, has_remarks=detail.has_remarks)
 
 
-def _documentation(definition: ToolDefinition, parameters: Iterable[Parameter]) -> str:
-    lines = [_shortened(definition.description, _MOST_DESCRIPTION)]
+def _documentation(definition: ToolDefinition, parameters: Iterable[Parameter], detail: Detail) -> str:
+    lines = [_shortened(definition.description, detail.description)]
     if definition.use_when:
-        lines.append(f"Use when: {_short(definition.use_when, _MOST_DESCRIPTION)}")
+        lines.append(f"Use when: {_short(definition.use_when, detail.description)}")
     if definition.avoid_when:
-        lines.append(f"Avoid when: {_short(definition.avoid_when, _MOST_DESCRIPTION)}")
-    about = [f"{each.identifier}: {each.description}" for each in parameters if each.description]
+        lines.append(f"Avoid when: {_short(definition.avoid_when, detail.description)}")
+    about = [
+        f"{each.identifier}: {_short(each.description, detail.parameter)}" for each in parameters if each.description
+    ]
     lines += ["", *about] if about else []
     lines += [f"Example arguments: {unbroken(canonical_json(each))}" for each in definition.examples[:2]]
     return _quoted("\n".join(lines).strip())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from wieldy.core.errors import UsageError
 from wieldy.run.actions.code.names import identifiers
-from wieldy.run.actions.code.stubs import stubs_of
+from wieldy.run.actions.code.stubs import BRIEF, stubs_of
 from wieldy.schema import nearest_names
 from wieldy.tools.catalogue import first_line
 from wieldy.tools.cost import BYTES_PER_TOKEN, token_cost
@@ -29,8 +29,6 @@ SEPARATOR: Final = "__"
 MOST_LINES: Final = 200
 """Of one listing."""
 _LONGEST_LINE: Final = 120
-_RESULT_LEVELS: Final = 3
-"""Results of services have everything in them; a model wants the names at the top."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +183,7 @@ def _parts(name: str) -> tuple[str, str]:
 
 
 def _stub(leaf: Leaf) -> str:
-    stubs = stubs_of([replace(leaf.definition, name=leaf.function)], result_levels=_RESULT_LEVELS)
+    stubs = stubs_of([replace(leaf.definition, name=leaf.function)], detail=BRIEF)
     return f"# {leaf.name}\n{stubs.text}"
 
 

@@ -34,22 +34,32 @@ class TypeWriter:
     def __init__(self) -> None:
         self.classes: dict[str, str] = {}
 
-    def written(self, document: JsonObject, location: Location = (), *, name: str, levels: int = MOST_LEVELS) -> str:
+    def written(
+        self,
+        document: JsonObject,
+        location: Location = (),
+        *,
+        name: str,
+        levels: int = MOST_LEVELS,
+        has_remarks: bool = True,
+    ) -> str:
         """The annotation for what the schema at the location accepts.
 
         Args:
             document: Holds the schema and what it refers to.
             location: Where it lies.
             name: For a class, where the schema has no title.
-            levels: How deep types are written out; what lies deeper is `Any`.
+            levels: How deep types are written out; what lies deeper is `dict` or `Any`.
+            has_remarks: Whether it is said what the fields are.
         """
-        return _Writing(document, self.classes).annotation(location, name, levels)
+        return _Writing(document, self.classes, has_remarks=has_remarks).annotation(location, name, levels)
 
 
 class _Writing:
     """One document's types; a class within itself is named by its name."""
 
-    def __init__(self, document: JsonObject, classes: dict[str, str]) -> None:
+    def __init__(self, document: JsonObject, classes: dict[str, str], *, has_remarks: bool) -> None:
+        self._has_remarks = has_remarks
         self._document = document
         self._classes = classes
         self._named: dict[Location, str] = {}
@@ -90,7 +100,7 @@ class _Writing:
 
     def _object(self, schema: JsonObject, location: Location, name: str, levels: int) -> str:
         properties = schema.get("properties")
-        if isinstance(properties, dict) and properties:
+        if isinstance(properties, dict) and properties and levels > 1:
             return self._class(schema, properties, location, name, levels)
         if isinstance(schema.get("additionalProperties"), dict):
             place = self._place_of("additionalProperties", location)
@@ -125,7 +135,7 @@ class _Writing:
         if not (isinstance(required, list) and key in required):
             kind = f"NotRequired[{kind}]"
         described = part.get("description") if isinstance(part, dict) else None
-        return key, kind, remark(described) if isinstance(described, str) else ""
+        return key, kind, remark(described) if isinstance(described, str) and self._has_remarks else ""
 
     def _place_of(self, keyword: str, location: Location) -> Location:
         return next((place for place, schema in conjunction(self._document, location) if keyword in schema), location)
