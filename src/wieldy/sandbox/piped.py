@@ -85,18 +85,22 @@ class PipedWorker:
         failure: str | None = f"the sandbox was not ready within {_START_S:.0f} s"
         with anyio.move_on_after(_START_S):
             async with anyio.create_task_group() as waiting:
-                waiting.start_soon(self._listen)
-                failure = await self._until_ready()
+                heard_all = anyio.Event()
+                waiting.start_soon(self._listen, heard_all)
+                failure = await self._until_ready(heard_all)
                 waiting.cancel_scope.cancel()
         if failure is not None:
             raise SandboxError(failure)
         self._is_ready = True
 
-    async def _until_ready(self) -> str | None:
+    async def _until_ready(self, heard_all: anyio.Event) -> str | None:
         """What went wrong, if something did."""
         try:
             while (frame := self.reader.next()) is None:
                 if self.is_closed and not self._received:
+                    if self._failure is None:
+                        with anyio.move_on_after(_ENDING_S):  # what the command says comes on another pipe
+                            await heard_all.wait()
                     return self._failure or f"the sandbox ended before it was ready: {self._last_words()}"
                 await self.readable()
                 self.read()
@@ -138,13 +142,15 @@ class PipedWorker:
         except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             self.is_closed = True
 
-    async def _listen(self) -> None:
+    async def _listen(self, heard_all: anyio.Event | None = None) -> None:
         """Hears what the command itself says."""
         assert self._process.stderr is not None
         with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             while True:
                 self._said += await self._process.stderr.receive()
                 del self._said[:-_SAID_BYTES]
+        if heard_all is not None:
+            heard_all.set()
 
     def read(self) -> None:
         """Takes what came; after something was sent there is nothing yet.

@@ -139,6 +139,7 @@ async def test_a_lie_ends_the_run_and_its_process(lie: str) -> None:
     ("script", "said"),
     [
         ("import sys; sys.exit('there is no engine')", "there is no engine"),
+        ("import os; os.close(1); sum(range(10**6)); os.write(2, b'late words')", "late words"),
         ("pass", "it said nothing"),
         ("print('Hello, I am no sandbox')", "no sandbox"),
         (f"{PRELUDE.replace(READY, '{}')}", "could not be locked in"),
