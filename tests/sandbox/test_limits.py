@@ -161,9 +161,19 @@ async def test_packages_that_leave_no_room_are_refused_when_the_sandbox_opens(op
 
 
 @pytest.mark.parametrize("name", ["wall_s", "memory_bytes", "calls"])
-def test_a_limit_of_nothing_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match=name):
-        SandboxLimits(**{name: 0})
+@pytest.mark.parametrize(
+    "value", [0, -1, float("nan"), float("inf"), "x", "1", None, True, [1], 1 << 63, 10**400, 1j, b"1"]
+)
+def test_a_limit_that_is_none_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(UsageError, match=rf"SandboxLimits\.{name} must be a (whole )?number above 0"):
+        SandboxLimits(**{name: value})
+
+
+def test_only_times_may_be_fractions() -> None:
+    assert SandboxLimits(wall_s=0.5, cpu_s=0.5).cpu_s == 0.5
+    for name in ("lifetime_cpu_s", "memory_bytes", "files", "kept_output_bytes"):
+        with pytest.raises(UsageError, match="whole number"):
+            SandboxLimits(**{name: 1.5})
 
 
 HOST = """

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from wieldy import UsageError, sandbox
-from wieldy.sandbox import Outcome, Session
+from wieldy.sandbox import Outcome, Session, TierName
 
-from .conftest import Opener
+from .conftest import Opener, interpreter_for
 
 pytestmark = pytest.mark.anyio
 
@@ -176,3 +178,60 @@ async def test_a_package_that_is_not_there_is_a_refusal_with_its_name(open_tier:
     with pytest.raises(UsageError, match="no_such_package_here"):
         async with open_tier(packages=["no_such_package_here"]):
             pass
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tier": 5},
+        {"tier": b"jail"},
+        {"tier": []},
+        {"tier": [["jail"]]},
+        {"tier": {"jail": 1}},
+        {"limits": 5},
+        {"limits": {"wall_s": 1}},
+        {"packages": "numpy"},
+        {"packages": [5]},
+        {"packages": 5},
+        {"readable": "/etc"},
+        {"readable": [None]},
+        {"python": 5},
+        {"image": ["x"]},
+    ],
+)
+async def test_a_sandbox_is_not_opened_with_what_it_does_not_take(given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="expected"):
+        async with sandbox.open(**given):
+            pass
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"files": {"a": "text"}},
+        {"files": {"a": None}},
+        {"files": {"\ud800": b"1"}},
+        {"files": {5: b"1"}},
+        {"files": {"a": memoryview(b"1")}},
+        {"files": ["a"]},
+        {"files": 5},
+        {"seed": "x"},
+        {"seed": 1.5},
+        {"clock": "now"},
+        {"clock": float("nan")},
+        {"prelude": 5},
+    ],
+)
+async def test_a_run_does_not_begin_with_what_it_does_not_take(session: Session, given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        await session.run("1", **given)
+    assert (await session.run("2")).value == 2
+
+
+async def test_a_session_that_is_closed_runs_nothing_and_says_so(tier: TierName) -> None:
+    async with sandbox.open(tier, python=interpreter_for(tier)) as session:
+        assert (await session.run("1")).value == 1
+    for again in (session.run("1"), session.run("1", fresh=True), session.answer([])):
+        with pytest.raises(UsageError, match="this session is closed"):
+            await again
+    await session.close()

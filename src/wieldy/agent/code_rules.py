@@ -46,6 +46,9 @@ class CodeRules:
             raise UsageError(f"Expected packages to be names, as in ('pandas',), found {self.packages!r}.")
         if self.taint not in ("run", "handles", "tracked"):  # pyright: ignore[reportUnnecessaryContains]
             raise UsageError(f"Expected taint to be 'run', 'handles' or 'tracked', found {self.taint!r}.")
+        tier: object = self.tier
+        if tier is not None and not isinstance(tier, str | list | tuple):
+            raise UsageError(f"Expected tier to be a name or a list of names, found {tier!r:.100}.")
         if "monty" in ((self.tier,) if isinstance(self.tier, str) else self.tier or ()):
             raise UsageError(
                 "Expected a tier with all of Python, in which tools are functions that return data with attributes; "

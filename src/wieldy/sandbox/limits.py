@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import cast
 
 from wieldy.core.errors import UsageError
 
 MEGABYTE = 1 << 20
+_MOST = 1 << 62
+"""Kernels take no more as a limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxLimits:
-    """What one run may use up, unless it says otherwise.
+    """What one run may use up, unless it says otherwise; all are above 0.
 
     Attributes:
         wall_s: Seconds that a run may take. They stand still while a call is being answered: how long a call may take
@@ -29,6 +32,9 @@ class SandboxLimits:
         files: How many files and directories it writes.
         calls: How often it calls the host. Calls that are made at once have at most 16 MB of arguments, and as
             much of answers by a handler; one call, and one answer, have at most 4 MB.
+
+    Raises:
+        UsageError: One is no number that can be a limit.
     """
 
     wall_s: float = 10.0
@@ -43,6 +49,13 @@ class SandboxLimits:
     calls: int = 1000
 
     def __post_init__(self) -> None:
-        for name in self.__slots__:
-            if getattr(self, name) <= 0:
-                raise UsageError(f"SandboxLimits.{name} must be more than 0, and is {getattr(self, name)!r}")
+        for each in fields(self):
+            value: object = getattr(self, each.name)
+            if each.name in ("wall_s", "cpu_s"):
+                is_number, kind = isinstance(value, int | float) and not isinstance(value, bool), "number"
+            else:
+                is_number, kind = isinstance(value, int) and not isinstance(value, bool), "whole number"
+            if not is_number or not 0 < cast("float", value) <= _MOST:  # which no NaN is
+                raise UsageError(
+                    f"SandboxLimits.{each.name} must be a {kind} above 0, and 2**62 at most; it is {value!r:.100}"
+                )

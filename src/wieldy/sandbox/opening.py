@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import cast
 
 from wieldy.core.errors import SandboxTierError, UsageError
 from wieldy.sandbox.containers import open_container
@@ -41,15 +42,19 @@ async def open_session(
 
     Raises:
         SandboxTierError: The tier does not work on this machine, or none does; with the reason.
-        UsageError: There is no such tier, or it does not have what is asked for.
+        UsageError: There is no such tier, it does not have what is asked for, or an argument is none of what it may be.
     """
     tiers = _tiers_of(tier)
+    _check_names(packages=packages, readable=readable)
+    _check_texts(python=python, image=image)
     _check_paths(readable)
+    if limits is not None and not isinstance(limits, SandboxLimits):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise UsageError(f"limits: expected SandboxLimits, found {limits!r:.100}")
     options = Options(
         limits=limits or SandboxLimits(),
         packages=tuple(packages),
-        python=python,
-        readable=tuple(readable),
+        python=None if python is None else str(python),
+        readable=tuple(map(str, readable)),
         image=image,
     )
     session = await _first_of(tiers, options)
@@ -62,10 +67,25 @@ async def open_session(
 def _tiers_of(tier: TierName | Sequence[TierName] | None) -> tuple[TierName, ...]:
     if tier is None:
         return BY_KERNEL
-    named = (tier,) if isinstance(tier, str) else tuple(tier)
-    if not named or not set(named) <= set(TIERS):
+    given: object = (tier,) if isinstance(tier, str) else tier  # what is written may be anything
+    is_list = isinstance(given, Sequence)  # pyright: ignore[reportUnnecessaryIsInstance]
+    named = tuple(cast("Sequence[TierName]", given)) if is_list else ()
+    if not named or not all(each in TIERS for each in named):
         raise UsageError(f"expected a tier or several of {', '.join(TIERS)}, found {tier!r}")
     return named
+
+
+def _check_names(**given: object) -> None:
+    for name, value in given.items():
+        is_list = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+        if not is_list or not all(isinstance(each, str | Path) for each in cast("Sequence[object]", value)):
+            raise UsageError(f"{name}: expected a list of texts, found {value!r:.100}")
+
+
+def _check_texts(**given: object) -> None:
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str | Path):
+            raise UsageError(f"{name}: expected a text, found {value!r:.100}")
 
 
 def _check_paths(readable: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 from wieldy.core.errors import SandboxError, UsageError
 from wieldy.core.json import JsonObject
@@ -45,7 +45,7 @@ class Session:
         self._worker: Worker | None = None
         self._retired: Worker | None = None
         self._paused: Supervision | None = None
-        self._is_busy = False
+        self._is_busy = self._is_closed = False
 
     async def check(self) -> None:
         """A worker is isolated and waits.
@@ -85,10 +85,17 @@ class Session:
             fresh: Whether to forget the variables and files of earlier runs, and one that is paused.
 
         Raises:
-            UsageError: Another run is under way or paused, or the arguments cannot be sent.
+            UsageError: Another run is under way or paused, the session is closed, or the arguments cannot be sent.
             SandboxError: The sandbox's own processes have ended.
         """
-        frames = self._frames_of_files(files or {})
+        if not isinstance(seed, int | None):  # pyright: ignore[reportUnnecessaryIsInstance] - whatever was written
+            raise UsageError(f"seed: expected a whole number or None, found {seed!r:.100}")
+        if not isinstance(clock, float | int | datetime | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"clock: expected seconds since 1970 or a time, found {clock!r:.100}")
+        for text in (code, prelude):
+            if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise UsageError(f"expected code as text, found {text!r:.100}")
+        frames = self._frames_of_files({} if files is None else files)
         start = _to_bytes(
             {
                 "op": "run",
@@ -134,6 +141,7 @@ class Session:
             if worker is not None:
                 await worker.close()
         self._worker = self._spare = self._retired = self._paused = None
+        self._is_closed = True
         await self._workers.close()
         if self._inputs is not None:
             shutil.rmtree(self._inputs, ignore_errors=True)
@@ -175,11 +183,15 @@ class Session:
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
     def _frames_of_files(self, files: Mapping[str, bytes]) -> list[bytes]:
+        if not isinstance(files, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - whatever was written
+            raise UsageError(f"files: expected contents by their paths, found {files!r:.100}")
         if files and not self._has_files:
             raise UsageError(f"the tier {self.tier.name} has no files: give the content in the code, or by a call")
-        for name in files:
-            if not is_file_name(name):
+        for name, content in cast("Mapping[object, object]", files).items():
+            if not isinstance(name, str) or not is_file_name(name):
                 raise UsageError(f"{name!r} is no relative path of a file that can be put into the sandbox")
+            if not isinstance(content, bytes | bytearray):
+                raise UsageError(f"files: expected the content of {name!r} as bytes, found {type(content).__name__}")
         if sum(map(len, files.values())) > self._limits.files_bytes or len(files) > self._limits.files:
             raise UsageError("the files are more or larger than `SandboxLimits` says they may be")
         if self._inputs is not None:
@@ -218,6 +230,8 @@ class _Occupied:
         self._session = session
 
     def __enter__(self) -> None:
+        if self._session._is_closed:  # pyright: ignore[reportPrivateUsage] - a part of the session
+            raise UsageError("this session is closed: open another")
         if self._session._is_busy:  # pyright: ignore[reportPrivateUsage] - a part of the session
             raise UsageError("a run is under way in this session: wait for it, or open another session")
         self._session._is_busy = True  # pyright: ignore[reportPrivateUsage]
