@@ -39,6 +39,20 @@ REFUSED = {
     "(" * 300 + ")" * 300: (1, "syntax"),
     "-" * 200 + "1": (1, "nesting"),
     "+".join("1" * 5000): (1, "nesting"),
+    "send('bob', 'x')\n'%s' % 3": (2, "% with text"),
+    "x = 1\nf'{x}%s' % 3": (2, "% with text"),
+    "x = 'é'\nx.encode()": (2, ".encode()"),
+    "'abc'.translate({})": (1, ".translate()"),
+    "(1).to_bytes(1, 'big')": (1, ".to_bytes()"),
+    "(1.5).hex()": (1, ".hex()"),
+    "dict.fromkeys([1])": (1, ".fromkeys()"),
+    "[1].add(2)": (1, ".add()"),
+    "[x for x in [1]].keys()": (1, ".keys()"),
+    "d = {}\nd.update(b=2)": (2, ".update(name=...)"),
+    "round(1.5, ndigits=1)": (1, "round(ndigits=...)"),
+    "print(1, file=None)": (1, "print(file=...)"),
+    "import json\njson.dumps(1, separators=(1, 2))": (2, "json.dumps(separators=...)"),
+    "await asyncio.gather(return_exceptions=True)": (1, "asyncio.gather(return_exceptions=...)"),
 }
 
 
@@ -51,17 +65,32 @@ def test_what_cannot_be_tracked_is_refused_before_it_runs(code: str) -> None:
     assert str(refused.value).endswith(".")
 
 
+ALLOWED = [
+    "def round(x, ndigits):\n    return ndigits\nround(1, ndigits=2)",
+    "'a-b'.split(sep='-')",
+    "xs = [2, 1]\nxs.sort(key=lambda x: x, reverse=True)\nxs",
+    "d = {'f': lambda x: x}\nd.f(x=1)",
+    "{'f': lambda x: x}.f(x=1)",
+    "x = 7\nx % 3",
+]
+
+
+@pytest.mark.parametrize("code", ALLOWED)
+def test_what_only_looks_like_something_that_is_lacking_is_not_refused(code: str) -> None:
+    done(code)
+
+
 REACHING = [
     "'{0.__class__}'.format(1)",
     "'{0[a]}'.format({'a': 1})",
     "'{x.__init__}'.format(x=1)",
     "'{:{}}'.format(1, 5)",
-    "'%s' % ()",
+    "('%s' + '') % ()",
     "f = 'abc'.format_map",
-    "'abc'.encode()",
-    "'abc'.translate({})",
-    "(1).to_bytes(1, 'big')",
-    "(1.5).hex()",
+    "['abc'.encode][0]()",
+    "['abc'.translate][0]({})",
+    "[(1).to_bytes][0](1, 'big')",
+    "[(1.5).hex][0]()",
     "(1).real",
     "len.a",
     "[].gi_frame",

@@ -298,6 +298,10 @@ def g():
             return str(e)
 [f(0), f(1), g()]
 """,
+    "JSON with keys that are no text": """
+import json
+json.dumps({1: 2, None: [{True: 3}], 0.5: {2: 4}, 'a': 5})
+""",
     "scopes of comprehensions": """
 x = 'outer'
 [[x for x in range(2)], x, (lambda: [x for y in range(1)])()]

@@ -80,7 +80,7 @@ class Analysis:
         self._effects: dict[ast.AST, Effects] = {}
         self._joins: dict[ast.AST, ast.AST] = {}
         self._jumps: dict[ast.AST, bool] = {}
-        self._bound = frozenset(name for part in ast.walk(tree) for name in _bound_by(part))
+        self._bound = names_bound(tree)
         self._place(tree, tree, None)
 
     def effects(self, node: ast.AST) -> Effects:
@@ -276,8 +276,12 @@ def _targets_of_comprehensions(node: ast.AST) -> set[ast.AST]:
     return {part for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 
+def names_bound(tree: ast.AST) -> frozenset[str]:
+    """Every name that is bound somewhere in the code, in whatever scope."""
+    return frozenset(name for part in ast.walk(tree) for name in _bound_by(part))
+
+
 def _bound_by(part: ast.AST) -> set[str]:
-    """Every name that is bound right there, in whatever scope."""
     seen = _Collector()
     seen.visit(part)
     return seen.assigned | ({part.arg} if isinstance(part, ast.arg) else set())

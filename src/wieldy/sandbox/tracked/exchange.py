@@ -86,8 +86,14 @@ def enter(data: object, label: Label, meter: Meter, depth: int = 0) -> Value:
     raise TypeError(f"expected JSON, found a {type(data).__name__}")
 
 
-def leave(value: Value, meter: Meter, depth: int = 0) -> tuple[object, Label]:
+def leave(value: Value, meter: Meter, depth: int = 0, *, any_key: bool = False) -> tuple[object, Label]:
     """A copy of the value as JSON, and who had a part in it.
+
+    Args:
+        value: The value.
+        meter: Counts what is copied.
+        depth: How deep in other data it lies.
+        any_key: Keys that are numbers or None stay what they are; else they are none of JSON.
 
     Raises:
         Raised: It, or something in it, is no JSON.
@@ -106,9 +112,9 @@ def leave(value: Value, meter: Meter, depth: int = 0) -> tuple[object, Label]:
             raise raised("ValueError", f"{data} is no JSON", value.label)
         return data, value.label
     if isinstance(data, ListObject | TupleObject | SetObject):
-        return _leave_items(value, meter, depth)
+        return _leave_items(value, meter, depth, any_key=any_key)
     if isinstance(data, DictObject):
-        return _leave_members(value, data, meter, depth)
+        return _leave_members(value, data, meter, depth, any_key=any_key)
     if isinstance(data, CoroutineObject):
         raise raised("TypeError", f"{unawaited(data)} was not awaited: write `await` before it", value.label)
     raise raised("TypeError", f"a {type_name(data)} is no JSON", value.label)
@@ -140,26 +146,26 @@ def _parts(value: Value, path: Path, above: Label) -> Iterator[tuple[Path, Label
         yield from _parts(item, (*path, str(name)), above | label)
 
 
-def _leave_items(value: Value, meter: Meter, depth: int) -> tuple[object, Label]:
+def _leave_items(value: Value, meter: Meter, depth: int, *, any_key: bool) -> tuple[object, Label]:
     data: Any = value.data
     label = shallow(value)
     items = [Value(item) for item in data.members.values()] if isinstance(data, SetObject) else data.items
     made: list[object] = []
     for item in items:
-        copy, part = leave(item, meter, depth + 1)
+        copy, part = leave(item, meter, depth + 1, any_key=any_key)
         made.append(copy)
         label |= part
     return made, label
 
 
-def _leave_members(value: Value, data: DictObject, meter: Meter, depth: int) -> tuple[object, Label]:
+def _leave_members(value: Value, data: DictObject, meter: Meter, depth: int, *, any_key: bool) -> tuple[object, Label]:
     label = shallow(value)
-    members: dict[str, object] = {}
+    members: dict[object, object] = {}
     for name, item in data.entries.values():
-        if not isinstance(name, str):
+        if not isinstance(name, PLAIN if any_key else str):
             raise raised("TypeError", f"a key must be text, found a {type_name(name)}", label)
         leave(Value(name), meter, depth + 1)
-        members[name], part = leave(item, meter, depth + 1)
+        members[name], part = leave(item, meter, depth + 1, any_key=any_key)
         label |= part
     return members, label
 

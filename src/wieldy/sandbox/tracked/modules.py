@@ -31,7 +31,7 @@ def _loads(call: FunctionCall) -> Value:
 
 def _dumps(call: FunctionCall) -> Value:
     call.takes(1, 1, "indent", "sort_keys", "ensure_ascii")
-    data, label = leave(call.arguments[0], call.meter)
+    data, label = leave(call.arguments[0], call.meter, any_key=True)
     options: dict[str, Any] = {}
     indent = call.keywords.get("indent", Value(None)).data
     if indent is not None:

@@ -7,6 +7,8 @@ import warnings
 from typing import Any, Final
 
 from wieldy.core.errors import ModelVisibleError
+from wieldy.sandbox.tracked.analysis import names_bound
+from wieldy.sandbox.tracked.foreseen import is_lacking
 from wieldy.sandbox.tracked.limits import TrackedLimits
 
 IMPORTS: Final = {
@@ -89,6 +91,7 @@ def read_code(code: str, *, nesting: int, size: int) -> ast.Module:
     if len(code) > size:
         raise UnsupportedCodeError(f"the code has more than {size} characters.", line=0, construct="size")
     tree = _parsed(code, 0)
+    bound = names_bound(tree)
     waiting: list[tuple[ast.AST, int, int]] = [(tree, 0, 0)]
     while waiting:
         node, depth, line = waiting.pop()
@@ -96,6 +99,9 @@ def read_code(code: str, *, nesting: int, size: int) -> ast.Module:
         if depth > nesting:
             raise UnsupportedCodeError(f"more than {nesting} levels of nesting.", line=line, construct="nesting")
         _check(node, line)
+        lacking = is_lacking(node, bound)
+        if lacking:
+            _refuse(line, *lacking)
         waiting += [(child, depth + 1, line) for child in ast.iter_child_nodes(node)]
     _parsed(code, 1)
     return tree
