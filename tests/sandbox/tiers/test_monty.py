@@ -80,6 +80,13 @@ def test_what_it_lacks_is_an_error_that_names_it(session: Opened, code: str, lac
     assert lacked in error.message
 
 
+@pytest.mark.parametrize(
+    ("code", "value"), [("x = []\nx.append(x)\nx", ["[...]"]), ("d = {}\nd['a'] = d\nd", {"a": "{...}"})]
+)
+def test_what_contains_itself_comes_out_with_a_text_in_its_place(session: Opened, code: str, value: Any) -> None:
+    assert session.run(code).value == value
+
+
 def test_it_says_that_no_kernel_holds_it(session: Opened) -> None:
     said = " ".join(session.session.tier.leaves)
     assert "no kernel" in said
