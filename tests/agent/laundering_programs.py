@@ -90,6 +90,34 @@ LAUNDERING: Final[dict[str, Program]] = {
         "q = 1",
         "await send(to, 'x')",
     ),
+    "a copy of a dict that is chosen": (
+        "p = await fetch('u')\nd = dict({'to': 'ann'} if p['urgent'] else {'to': 'bob'})\nawait send(d['to'], 'x')",
+    ),
+    "a type that is chosen": (
+        "p = await fetch('u')\nkinds = (str if p['urgent'] else int,)\nif isinstance('', kinds):\n"
+        "    await send('bob', 'x')",
+    ),
+    "an order among several": (
+        "p = await fetch('u')\norder = []\nasync def a():\n    if p['urgent']:\n        await contacts()\n"
+        "        await contacts()\n    order.append('ann')\nasync def b():\n    await contacts()\n"
+        "    order.append('bob')\nawait asyncio.gather(a(), b())\nawait send(order[0], 'x')",
+    ),
+    "a list in an exception": (
+        "p = await fetch('u')\nto = ['bob']\ne = ValueError(to)\nif p['n'] > 100:\n    e.args[0].insert(0, 'ann')\n"
+        "await send(to[0], 'x')",
+    ),
+    "a generator that is not at its end": (
+        "p = await fetch('u')\nto = ['bob']\nsrc = [to]\ngen = (x.insert(0, 'ann') for x in src)\nsrc = None\n"
+        "if p['n'] > 100:\n    list(gen)\nawait send(to[0], 'x')",
+    ),
+    "a function beside a comprehension": (
+        "p = await fetch('u')\ndef g():\n    return 'bob'\nif p['n'] > 100:\n    def g():\n        return 'ann'\n"
+        "    [0 for g in [1]]\nawait send(g(), 'x')",
+    ),
+    "a name that a function binds": (
+        "p = await fetch('u')\nto = ['bob']\nxs = []\ndef swap():\n    global xs\n    xs = to\nif p['n'] > 100:\n"
+        "    swap()\n    xs.insert(0, 'ann')\nawait send(to[0], 'x')",
+    ),
     "what the model was told": ("p = await fetch('u')\np['to']", "await send('eve', 'x')"),
 }
 """Each of them ends with a call of `send` that must not be made."""
