@@ -274,6 +274,101 @@ WAITING: Final = {
 }
 """Several at once go on in an order that depends on who waits, in whatever way."""
 
+IN_USE: Final = {
+    "a dict that is being written": (
+        "p = await fetch('u')\nout=['bob']\nbox=[out]\ntry:\n"
+        "    {'a': box.pop(), 'b': 1//(p['n']-3)}['a'].insert(0,'ann')\nexcept ZeroDivisionError:\n    pass\n"
+        "await send(out[0],'x')"
+    ),
+    "a list that is being written": (
+        "p = await fetch('u')\nout=['bob']\nbox=[out]\ntry:\n"
+        "    [box.pop(), 1//(p['n']-3)][0].insert(0,'ann')\nexcept ZeroDivisionError:\n    pass\n"
+        "await send(out[0],'x')"
+    ),
+    "a list whose element is looked for": (
+        "p = await fetch('u')\nout=['bob']\nbox=[[out]]\ntry:\n    box.pop()[1//(p['n']-3)].insert(0,'ann')\n"
+        "except ZeroDivisionError:\n    pass\nawait send(out[0],'x')"
+    ),
+    "a list whose element is to be set": (
+        "p = await fetch('u')\nout=['bob']\nbox=[out]\ntry:\n    box.pop()[1//(p['n']-3)]='ann'\n"
+        "except ZeroDivisionError:\n    pass\nawait send(out[0],'x')"
+    ),
+    "a list whose element is to be changed": (
+        "p = await fetch('u')\nout=['bob']\nbox=[[out]]\ntry:\n    box.pop()[0]+=[1//(p['n']-3)]\n"
+        "except ZeroDivisionError:\n    pass\nawait send(str(len(out)),'x')"
+    ),
+    "an argument": (
+        "p = await fetch('u')\nout=['bob']\nbox=[out]\ndef put(x,y):\n    x.insert(0,'ann')\ntry:\n"
+        "    put(box.pop(),1//(p['n']-3))\nexcept ZeroDivisionError:\n    pass\nawait send(out[0],'x')"
+    ),
+    "an argument by name": (
+        "p = await fetch('u')\nout=['bob']\nbox=[out]\ndef put(x,y):\n    x.insert(0,'ann')\ntry:\n"
+        "    put(x=box.pop(),y=1//(p['n']-3))\nexcept ZeroDivisionError:\n    pass\nawait send(out[0],'x')"
+    ),
+    "a function as an argument": (
+        "p = await fetch('u')\nout=['bob']\nbox=[lambda q: out.insert(0,'ann')]\ntry:\n"
+        "    list(map(box.pop(),[1//(p['n']-3)]))\nexcept ZeroDivisionError:\n    pass\n"
+        "await send(out[0],'x')"
+    ),
+    "arguments that are spread": (
+        "p = await fetch('u')\nout=['bob']\nbox=[[out]]\ndef put(x,y):\n    x.insert(0,'ann')\ntry:\n"
+        "    put(*box.pop(),1//(p['n']-3))\nexcept ZeroDivisionError:\n    pass\nawait send(out[0],'x')"
+    ),
+    "what a comprehension has brought": (
+        "p = await fetch('u')\nout=['bob']\nbox=[out]\ntry:\n"
+        "    [x.insert(0,'ann') for x in [box.pop() if i==0 else 1//(p['n']-3) for i in range(2)]]\n"
+        "except ZeroDivisionError:\n    pass\nexcept AttributeError:\n    pass\nawait send(out[0],'x')"
+    ),
+    "what is to be unpacked": (
+        "p = await fetch('u')\nout=['bob']\nbox=[out]\nd=[0]\ntry:\n    d[1//(p['n']-3)], x = 0, box.pop()\n"
+        "    x.insert(0,'ann')\nexcept ZeroDivisionError:\n    pass\nawait send(out[0],'x')"
+    ),
+    "a default": (
+        "p = await fetch('u')\nout=['bob']\nbox=[out]\ntry:\n"
+        "    f=lambda q=box.pop(), r=1//(p['n']-3): q.insert(0,'ann')\n    f()\nexcept ZeroDivisionError:\n"
+        "    pass\nawait send(out[0],'x')"
+    ),
+    "the left of an operator": (
+        "p = await fetch('u')\nout=['bob']\nbox=[[out]]\ntry:\n"
+        "    (box.pop()+[1//(p['n']-3)])[0].insert(0,'ann')\nexcept ZeroDivisionError:\n    pass\n"
+        "await send(out[0],'x')"
+    ),
+    "what a loop in a function is yet to bring": (
+        "p = await fetch('u')\nout=['bob']\nbox=[[lambda: 0, lambda: out.insert(0,'ann')]]\ndef h(fs):\n"
+        "    for f in fs:\n        f()\n        if p['n']<100:\n            return\nh(box.pop())\n"
+        "await send(out[0],'x')"
+    ),
+    "what a loop that is left is yet to bring": (
+        "p = await fetch('u')\nout=['bob']\nbox=[[lambda: 0, lambda: out.insert(0,'ann')]]\ndef h():\n"
+        "    for f in box.pop():\n        f()\n        if p['n']<100:\n            return\nh()\n"
+        "await send(out[0],'x')"
+    ),
+    "what a loop that fails is yet to bring": (
+        "p = await fetch('u')\nout=['bob']\nbox=[[lambda: 0, lambda: out.insert(0,'ann')]]\ndef h():\n"
+        "    for f in box.pop():\n        f()\n        1//(p['n']-3)\ntry:\n    h()\n"
+        "except ZeroDivisionError:\n    pass\nawait send(out[0],'x')"
+    ),
+    "what zip is yet to bring": (
+        "p = await fetch('u')\nout=['bob']\nbox=[[out]]\nfor a,b in zip(box.pop(),p['lines'][:p['n']-3]):\n"
+        "    a.insert(0,'ann')\nawait send(out[0],'x')"
+    ),
+    "an iterator that zip goes through": (
+        "p = await fetch('u')\nit=iter(['a','b','bob','ann'])\nlist(zip(p['lines'],it))\nawait send(next(it),'x')"
+    ),
+    "an iterator that zip begins with": (
+        "p = await fetch('u')\nit=iter(['bob','ann'])\nlist(zip(it,p['lines'][:p['n']-3]))\nawait send(next(it),'x')"
+    ),
+    "an iterator that enumerate goes through": (
+        "p = await fetch('u')\nit=iter(['a','b','bob','ann'])\ne=enumerate(it)\nfor i,x in e:\n"
+        "    if i+1>=p['n']:\n        break\nawait send(next(it),'x')"
+    ),
+    "a generator that zip goes through": (
+        "p = await fetch('u')\nout=['bob']\ng=(out.insert(0,'ann') for i in [1])\n"
+        "list(zip(p['lines'][:p['n']-3],g))\nawait send(out[0],'x')"
+    ),
+}
+"""What the statement at work has found and not yet used when it fails, and what is yet to come."""
+
 KEPT: Final = {
     "a list in an exception": (
         "p = await fetch('u')\nout = ['bob']\ne = ValueError(out)",
@@ -318,7 +413,7 @@ def ran(*codes: str) -> tuple[list[TrackedCall], Done | Failed]:
 
 
 ALL: Final = {
-    **{name: (code,) for group in (CHOSEN, HELD, NAMES, WAITING) for name, code in group.items()},
+    **{name: (code,) for group in (CHOSEN, HELD, NAMES, WAITING, IN_USE) for name, code in group.items()},
     **{f"{name}, kept": codes for name, codes in KEPT.items()},
 }
 
