@@ -385,6 +385,10 @@ KEPT: Final = {
 
 PRINTED: Final = {
     "print in an exception": "p = await fetch('u')\ne = ValueError(print)\nif p['n'] > 100:\n    e.args[0]('x')",
+    "print that is to be called with what fails": (
+        "p = await fetch('u')\nbox = [print]\ntry:\n    box.pop()(1 // (p['n'] - 3))\n"
+        "except ZeroDivisionError:\n    pass"
+    ),
     "print in what a generator goes through": (
         "p = await fetch('u')\nsrc = [print]\ng = (f('x') for f in src)\nsrc = None\nif p['n'] > 100:\n    list(g)"
     ),
