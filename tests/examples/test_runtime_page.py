@@ -41,7 +41,8 @@ class Reader:
         return subprocess.run(
             command,
             cwd=self._folder,
-            env={**os.environ, **environment},
+            # A terminal shows each line at once; a pipe would lose what a process that dies has printed.
+            env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
             capture_output=True,
             text=True,
             timeout=60,

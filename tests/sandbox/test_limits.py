@@ -106,7 +106,8 @@ async def test_time_in_which_a_call_is_answered_is_not_the_codes(open_tier: Open
 def busy(core: int, *, processes: int) -> Generator[None]:
     """So many processes want that core all the time."""
     command = [sys.executable, "-c", BURNING, str(core)]
-    others = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(processes)]
+    # Each in a session of its own, between which the kernel may share out the core first.
+    others = [subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) for _ in range(processes)]
     try:
         for other in others:
             assert other.stdout is not None

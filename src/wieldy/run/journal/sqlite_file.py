@@ -8,6 +8,7 @@ when it is opened for appending, and read as it is otherwise.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ FORMAT_WITHOUT_DIGESTS: Final = 1
 APPLICATION_ID: Final = 0x57_49_45_4C
 BUSY_TIMEOUT_S: Final = 10.0
 """How long to wait for another process's write, each of which takes well under a millisecond."""
+_RETRY_S: Final = 0.005
 
 _ENTRIES: Final = """
 CREATE TABLE entries (
@@ -190,7 +192,7 @@ def _open(
 def _prepare(path: Path, connection: sqlite3.Connection) -> int:
     if not _is_empty(connection):
         check_format(path, connection)
-    connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    _write_ahead(connection)
     connection.execute("PRAGMA synchronous = FULL")
     # Also proves that the file can be written: better now than at the first entry. Whether it is empty or old is asked
     # within: another process may have been first.
@@ -202,6 +204,20 @@ def _prepare(path: Path, connection: sqlite3.Connection) -> int:
         elif check_format(path, connection) == FORMAT_WITHOUT_DIGESTS:
             _upgrade(connection)
     return check_format(path, connection)
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Readers do not wait for writers. Where processes change that at once, SQLite gives up without waiting."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(_RETRY_S)
+        else:
+            return
 
 
 def _upgrade(connection: sqlite3.Connection) -> None:
