@@ -12,7 +12,9 @@ from typing import Any
 
 from wieldy import ToolDefinition
 from wieldy.connect.models.backends import BACKENDS, Asked, Backend, Taken
+from wieldy.connect.models.backends.dialects import GEMINI, GEMINI_OPENAPI, SchemaDialect
 from wieldy.connect.models.backends.plan import plan_of
+from wieldy.connect.models.backends.strict import strict_schema
 from wieldy.core.outputs import ChoiceOutput, JsonOutput, PatternOutput
 from wieldy.formats import get
 
@@ -66,6 +68,8 @@ PROBES: dict[str, dict[str, Any]] = {
     },
 }
 COMPARED = ("openai", "azure", "anthropic", "vllm", "llama_server", "ollama")
+WRITTEN_ONLY = {"Gemini": GEMINI, "Gemini, `Schema`": GEMINI_OPENAPI}
+"""Dialects into which schemas are translated, of providers that no backend asks."""
 
 
 def main() -> int:
@@ -89,12 +93,13 @@ def generated() -> str:
     rows = "\n".join(row(backend) for backend in backends)
     notes = "\n".join(f"* {backend.title}: {note}" for backend in backends for note in backend.notes)
     keywords = "\n".join(keyword_row(name, schema) for name, schema in PROBES.items())
-    titles = " | ".join(BACKENDS[name].title for name in COMPARED)
+    titles = " | ".join([*(BACKENDS[name].title for name in COMPARED), *WRITTEN_ONLY])
+    columns = len(COMPARED) + len(WRITTEN_ONLY)
     return (
         "### By kind of answer\n\n"
         "| `backend=` | server | JSON | choice | pattern | answer beside tools | tools | tools in a chat format |\n"
         f"|---|---|---|---|---|---|---|---|\n{rows}\n\n{notes}\n\n"
-        f"### By keyword\n\n| in a schema | {titles} |\n|---|{'---|' * len(COMPARED)}\n{keywords}\n"
+        f"### By keyword\n\n| in a schema | {titles} |\n|---|{'---|' * columns}\n{keywords}\n"
     )
 
 
@@ -135,7 +140,15 @@ def path_of(name: str, value: Any) -> str:
 
 def keyword_row(name: str, schema: dict[str, Any]) -> str:
     cells = [fate(BACKENDS[backend].answer(Asked(), JsonOutput(schema=schema))) for backend in COMPARED]
+    cells += [fate_in(dialect, schema) for dialect in WRITTEN_ONLY.values()]
     return f"| {name} | {' | '.join(cells)} |"
+
+
+def fate_in(dialect: SchemaDialect, schema: dict[str, Any]) -> str:
+    strict = strict_schema(schema, dialect)
+    if strict.refused:
+        return "no form"
+    return "validator" if any(entry.keyword != "additionalProperties" for entry in strict.unenforced) else "enforced"
 
 
 def fate(taken: Taken) -> str:

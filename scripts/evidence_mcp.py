@@ -3,7 +3,8 @@
     python scripts/evidence_mcp.py [FOLDER]
 
 The servers are installed from the package index, each into an environment of its own below FOLDER (a temporary folder
-if left out). Times are CPU seconds of this process unless they say otherwise: other work may share the machine.
+if left out); those for Node.js are fetched by `fetch_npm_servers.py`. Times are CPU seconds of this process unless they
+say otherwise: other work may share the machine.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import fetch_npm_servers
 
 import wieldy
 from wieldy.tools.cost import token_cost
@@ -61,19 +63,41 @@ async def real_servers(folder: Path) -> None:
         python = folder / package
         if not python.exists():
             installed(package, python)
-        async with wieldy.connect.mcp([str(python / "bin" / package)]) as toolset:
-            (info,) = toolset.servers.values()
-            try:
-                said = (await call(toolset, tool, **arguments)).text
-            except wieldy.ModelVisibleError as error:
-                said = str(error)
-            tokens = sum(token_cost(each.definition) for each in toolset)
-            shown = " ".join(said.split())[:90]
-            print(
-                f"| {package} | {info.name} | {info.protocol} | {len(toolset)} | {tokens} | {len(toolset.notices)} | "
-                f"`{tool}`: {shown} |",
-                flush=True,
-            )
+        await shown(package, [str(python / "bin" / package)], tool, arguments)
+    await node_servers(folder)
+
+
+async def node_servers(folder: Path) -> None:
+    try:
+        fetch_npm_servers.fetch()
+    except OSError as error:
+        print(f"| servers for Node.js | not measured: {error} |")
+        return
+    calls: dict[str, tuple[list[str], str, dict[str, Any]]] = {
+        "filesystem": ([str(folder)], "list_directory", {"path": str(folder / "repository")}),
+        "memory": ([], "search_nodes", {"query": "anything"}),
+        "everything": ([], "get-sum", {"a": 19, "b": 23}),
+    }
+    for name, (options, tool, arguments) in calls.items():
+        command = fetch_npm_servers.find(name)
+        if command is not None:
+            await shown(fetch_npm_servers.SERVERS[name], [*command, *options], tool, arguments)
+
+
+async def shown(package: str, command: list[str], tool: str, arguments: dict[str, Any]) -> None:
+    """A row about a server and one call of it."""
+    async with wieldy.connect.mcp(command) as toolset:
+        (info,) = toolset.servers.values()
+        try:
+            said = (await call(toolset, tool, **arguments)).text
+        except wieldy.ModelVisibleError as error:
+            said = str(error)
+        tokens = sum(token_cost(each.definition) for each in toolset)
+        print(
+            f"| {package} | {info.name} | {info.protocol} | {len(toolset)} | {tokens:,} | {len(toolset.notices)} | "
+            f"`{tool}`: {' '.join(said.split())[:90]} |",
+            flush=True,
+        )
 
 
 async def large_results() -> None:

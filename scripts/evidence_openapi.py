@@ -61,7 +61,7 @@ def directory(folder: Path) -> None:
         tally.operations += len(toolset.operations)
         tally.tools += len(tools)
         for each in toolset.diagnostics:
-            if not each.place:
+            if not each.place and "security scheme" not in each.reason:
                 tally.without_server += 1
             reason = shape_of(each.reason)
             tally.reasons[reason] += 1

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 # Loaded before the function of the same name is defined: a package is bound to its name only when it is first loaded.
 import wieldy.connect.mcp  # noqa: F401  # pyright: ignore[reportUnusedImport]
+from wieldy.connect.serving.client import client
+from wieldy.connect.serving.prompts import prompt
+from wieldy.connect.serving.resources import resource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -25,12 +28,14 @@ if TYPE_CHECKING:
     from wieldy.connect.rest.toolset import OpenApiToolset
     from wieldy.connect.serving.calls import CallRules
     from wieldy.connect.serving.keys import Keys
+    from wieldy.connect.serving.prompts import Prompt
+    from wieldy.connect.serving.resources import Resource
     from wieldy.core.calls import Effect, Trust
     from wieldy.core.json import JsonObject
     from wieldy.core.principals import Principal
     from wieldy.tools.toolset import ToolLike
 
-__all__ = ["asgi", "mcp", "mcp_server", "openapi", "rest_app"]
+__all__ = ["asgi", "client", "mcp", "mcp_server", "openapi", "prompt", "resource", "rest_app"]
 
 
 def openapi(  # noqa: PLR0913 - one parameter for each thing that can be said of a service
@@ -40,6 +45,7 @@ def openapi(  # noqa: PLR0913 - one parameter for each thing that can be said of
     server: str | None = None,
     variables: Mapping[str, str] | None = None,
     only: Collection[str] | None = None,
+    prefix: str = "",
     effects: Mapping[str, Effect] | None = None,
     trust: Trust = "untrusted",
     timeout_s: float = 60.0,
@@ -56,6 +62,7 @@ def openapi(  # noqa: PLR0913 - one parameter for each thing that can be said of
         server: The address to use instead of the document's.
         variables: Values for places in the document's addresses.
         only: Patterns of names of operations, such as `["list_*"]`; all of them if left out.
+        prefix: Stands before all names, as in `github__`; patterns are of the names without it.
         effects: What calls do to the world, by patterns of names, where HTTP says too little: `{"search_*": "read"}`.
         trust: Whether strangers may have shaped what the service returns.
         timeout_s: How long one request may take, in seconds.
@@ -74,6 +81,7 @@ def openapi(  # noqa: PLR0913 - one parameter for each thing that can be said of
         server=server,
         variables=variables,
         only=only,
+        prefix=prefix,
         effects=effects,
         trust=trust,
         timeout_s=timeout_s,
@@ -89,6 +97,7 @@ def asgi(
     document: JsonObject | None = None,
     credentials: Mapping[str, Secret] | None = None,
     only: Collection[str] | None = None,
+    prefix: str = "",
     effects: Mapping[str, Effect] | None = None,
     trust: Trust = "trusted",
     output_schemas: bool = True,
@@ -100,6 +109,7 @@ def asgi(
         document: Its OpenAPI document; an application of FastAPI makes its own.
         credentials: As of `openapi`.
         only: As of `openapi`.
+        prefix: As of `openapi`.
         effects: As of `openapi`.
         trust: Whether strangers may have shaped what it returns.
         output_schemas: Whether tools say what they return.
@@ -114,6 +124,7 @@ def asgi(
         document,
         credentials=credentials,
         only=only,
+        prefix=prefix,
         effects=effects,
         trust=trust,
         output_schemas=output_schemas,
@@ -159,9 +170,11 @@ def mcp(
     )
 
 
-def mcp_server(
-    tools: ToolLike | Iterable[ToolLike],
+def mcp_server(  # noqa: PLR0913 - one parameter for each thing that can be said of a server
+    tools: ToolLike | Iterable[ToolLike] = (),
     *,
+    prompts: Iterable[Prompt] = (),
+    resources: Iterable[Resource] = (),
     name: str = "wieldy",
     version: str = "",
     instructions: str | None = None,
@@ -173,6 +186,8 @@ def mcp_server(
 
     Args:
         tools: A toolset, a tool or a function, or several of them.
+        prompts: Functions that were made prompts by `prompt`.
+        resources: Functions that were made resources by `resource`.
         name: What the server calls itself.
         version: Of the server.
         instructions: For the models that use it.
@@ -181,13 +196,15 @@ def mcp_server(
         principal: On whose behalf calls are made where there are no keys.
 
     Raises:
-        UsageError: The MCP library is not installed or too old, something is no tool, or a key is too short.
+        UsageError: The MCP library is not installed or too old, something is no tool, two prompts or resources have one
+            name, or a key is too short.
     """
     from wieldy.connect.mcp.server.server import ToolServer  # noqa: PLC0415 - as above
     from wieldy.connect.serving.keys import keys_from  # noqa: PLC0415
     from wieldy.connect.serving.offering import About, offering_of  # noqa: PLC0415
 
-    offering = offering_of(tools, rules, About(name=name, version=version, instructions=instructions))
+    about = About(name=name, version=version, instructions=instructions)
+    offering = offering_of(tools, rules, about, prompts=prompts, resources=resources)
     return ToolServer(offering, keys=keys_from(keys), principal=principal)
 
 
@@ -199,6 +216,7 @@ def rest_app(
     rules: CallRules | None = None,
     keys: Keys | Mapping[str, str] | None = None,
     principal: Principal | None = None,
+    host: str = "127.0.0.1",
 ) -> Any:
     """The tools as an HTTP service: an ASGI application with `POST /tools/NAME` and an OpenAPI document.
 
@@ -209,6 +227,8 @@ def rest_app(
         rules: What calls are kept to: a policy, a journal, limits, secrets.
         keys: Who may call: `Keys`, or keys by name; None for everybody who reaches it.
         principal: On whose behalf calls are made where there are no keys.
+        host: Where it will listen: on the loopback, and without keys, only requests that name it are answered, so that
+            no page in a browser can reach it under another name.
 
     Raises:
         UsageError: Something is no tool, or a key is too short.
@@ -218,4 +238,4 @@ def rest_app(
     from wieldy.connect.serving.rest import rest_application  # noqa: PLC0415
 
     offering = offering_of(tools, rules, About(name=name, version=version))
-    return rest_application(offering, keys=keys_from(keys), principal=principal)
+    return rest_application(offering, keys=keys_from(keys), principal=principal, host=host)

@@ -6,8 +6,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -73,6 +76,29 @@ class HttpServer:
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
+
+
+class Listening(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients go away, which is no error."""
+
+
+@pytest.fixture
+def listen() -> Iterator[Callable[[type[BaseHTTPRequestHandler]], str]]:
+    """Answers requests on the loopback until the test ends, and gives the address."""
+    with ExitStack() as listening:
+
+        def start(handler: type[BaseHTTPRequestHandler]) -> str:
+            server = listening.enter_context(Listening(("127.0.0.1", 0), handler))
+            thread = Thread(target=server.serve_forever, args=(0.01,))
+            thread.start()
+            listening.callback(thread.join)
+            listening.callback(server.shutdown)
+            return f"http://127.0.0.1:{server.server_port}/mcp"
+
+        yield start
 
 
 @pytest.fixture

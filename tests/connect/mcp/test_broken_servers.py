@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from functools import partial
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -16,8 +16,11 @@ from wieldy import RunError
 from wieldy.connect import mcp
 from wieldy.connect.mcp.client import server as client_server
 from wieldy.connect.mcp.client import stdio
+from wieldy.connect.mcp.client.pages import MOST_ENTRIES
 
 pytestmark = pytest.mark.anyio
+
+Listen: TypeAlias = Callable[[type[BaseHTTPRequestHandler]], str]
 
 PROGRAM = Path(__file__).parent / "raw_server.py"
 HELLO = {
@@ -75,6 +78,16 @@ async def test_a_list_that_never_ends_is_read_until_it_repeats_itself(scripted: 
         assert [notice.kind for notice in toolset.notices] == ["left_out"]  # the same tool a second time
 
 
+async def test_of_a_list_that_is_too_long_the_rest_is_left_out_and_told_in_one_sentence(scripted: Any) -> None:
+    many = [GOOD | {"name": f"tool.{number}"} for number in range(MOST_ENTRIES + 1)]  # each is renamed, and said to be
+    async with mcp(scripted(**{"tools/list": {"tools": many}})) as toolset:
+        assert len(toolset) == MOST_ENTRIES
+        cut, *renamed, last = map(str, toolset.notices)
+        assert cut.startswith(f"of `tools/list` only the first {MOST_ENTRIES} entries are read")
+        assert len(renamed) < 100
+        assert last == f"and {MOST_ENTRIES - len(renamed)} more of its tools"
+
+
 async def test_a_server_without_tools_is_an_empty_set(scripted: Any) -> None:
     async with mcp(scripted(initialize=HELLO | {"capabilities": {}})) as toolset:
         assert len(toolset) == 0
@@ -100,6 +113,83 @@ async def test_of_a_call_that_may_have_had_an_effect_nobody_knows_how_it_ended(s
         assert "do not take it for" in result.content
 
 
+@pytest.mark.parametrize("text", ['"cut \\ud83d"', '"cut \\ude00"', '"cut \\udce9"'])
+async def test_half_of_a_pair_costs_one_character_and_nothing_else(scripted: Any, call: Any, text: str) -> None:
+    broken = '{"jsonrpc": "2.0", "id": ID, "result": {"content": [{"type": "text", "text": TEXT}]}}'
+    listed = (
+        '{"jsonrpc": "2.0", "id": ID, "result": {"tools": [{"name": "good", "description": TEXT, "inputSchema": {}}]}}'
+    )
+    answers = {"tools/call": {"raw": broken.replace("TEXT", text)}, "tools/list": {"raw": listed.replace("TEXT", text)}}
+    async with mcp(scripted(**answers), trusted=True) as toolset:
+        assert [tool.definition.description for tool in toolset] == ["cut \ufffd"]
+        assert (await call(toolset, "good")).content == "cut \ufffd"
+
+
+TOKEN = "canary-7f3a-canary"
+UNREADABLE = [
+    {"method": "notifications/message", "params": {"level": TOKEN, "data": "x"}},
+    {"method": "notifications/message", "params": {"level": "error"}},
+    {"method": "notifications/progress", "params": {"progressToken": {"a": TOKEN}, "progress": TOKEN}},
+    {"method": "notifications/resources/updated", "params": {"uri": [TOKEN]}},
+    {"method": "notifications/tools/list_changed", "params": TOKEN},
+    {"method": "notifications/cancelled", "params": {"requestId": [TOKEN]}},
+    {"method": f"notifications/{TOKEN}", "params": {"a": TOKEN}},
+    {"id": 99, "method": "elicitation/create", "params": {"message": [TOKEN]}},
+    {"id": TOKEN, "result": {}},
+]
+
+
+@pytest.mark.parametrize("message", UNREADABLE)
+async def test_what_cannot_be_read_of_what_a_server_says_unasked_is_not_logged(
+    scripted: Any, call: Any, caplog: pytest.LogCaptureFixture, message: Any
+) -> None:
+    unasked = json.dumps({"jsonrpc": "2.0"} | message)
+    answer = json.dumps({"jsonrpc": "2.0", "id": "ID", "result": ANSWER}).replace('"ID"', "ID")
+    command = scripted(**{"tools/call": {"raw": "\n".join([*[unasked] * 1000, answer])}})
+    async with mcp({"mcpServers": {"s": {"command": command[0], "args": command[1:], "timeout_s": 60}}}) as toolset:
+        assert "\nfine\n" in (await call(toolset, "s__good")).content
+    assert caplog.text == ""
+
+
+@pytest.mark.parametrize("result", ["7", "[" * 3000, "tru", '{"content": []'])
+async def test_an_answer_that_is_no_message_ends_its_call_at_once_and_says_so(
+    scripted: Any, call: Any, result: str
+) -> None:
+    broken = {"raw": f'{{"jsonrpc": "2.0", "id": ID, "result": {result}}}'}
+    async with mcp(scripted(**{"tools/list": {"tools": [PLAIN]}, "tools/call": broken})) as toolset:
+        found = await call(toolset, "good")
+    assert found.is_error
+    assert "outcome unknown" in found.content
+    assert "no message of JSON-RPC" in found.content
+
+
+PLAIN = {"name": "good", "inputSchema": {"type": "object"}}
+
+
+async def test_a_block_that_the_protocol_does_not_know_is_shown_and_the_call_has_ended(
+    scripted: Any, call: Any
+) -> None:
+    odd: list[Any] = [{"type": "weird", "x": 1}, {"type": "text", "text": 7}, 7]
+    answer = {"content": [{"type": "text", "text": "before"}, *odd, {"type": "text", "text": "after"}]}
+    async with mcp(scripted(**{"tools/list": {"tools": [PLAIN]}, "tools/call": answer})) as toolset:
+        result = await call(toolset, "good")
+    assert not result.is_error
+    for said in ("before", '"weird"', "7", "after"):
+        assert said in result.content
+
+
+@pytest.mark.parametrize("code", [-32000, -32001, -32700, -32600, 0, 5, *range(760400, 760410)])
+async def test_an_error_is_the_servers_word_whatever_its_code(scripted: Any, call: Any, code: int) -> None:
+    error = {"raw": json.dumps({"jsonrpc": "2.0", "id": "ID", "error": {"code": code, "message": "no licence"}})}
+    error["raw"] = error["raw"].replace('"ID"', "ID")
+    for tool in (PLAIN, GOOD):  # what only reads is not tried again either
+        async with mcp(scripted(**{"tools/list": {"tools": [tool]}, "tools/call": error}), trusted=True) as toolset:
+            result = await call(toolset, "good")
+        assert result.is_error
+        assert "refused" in result.content
+        assert "no licence" in result.content
+
+
 async def test_a_message_without_end_ends_the_connection_and_says_so(
     scripted: Any, call: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,7 +207,7 @@ async def test_a_message_without_end_ends_the_connection_and_says_so(
 class Refusing:
     """A server on the loopback that answers a status to everything, and keeps what it was sent."""
 
-    def __init__(self, status: int, body: str = "", content_type: str = "text/plain") -> None:
+    def __init__(self, listen: Listen, status: int, body: str = "", content_type: str = "text/plain") -> None:
         self.headers: list[dict[str, str]] = []
         outer = self
 
@@ -134,28 +224,12 @@ class Refusing:
                 self.end_headers()
                 self.wfile.write(body.encode())
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/mcp"
-        self._thread = Thread(target=self._server.serve_forever, args=(0.01,))
-        self._thread.start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self.url = listen(Handler)
 
 
 @pytest.fixture
-def refusing() -> Iterator[Callable[..., Refusing]]:
-    servers: list[Refusing] = []
-
-    def start(*arguments: Any) -> Refusing:
-        servers.append(Refusing(*arguments))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.close()
+def refusing(listen: Listen) -> Callable[..., Refusing]:
+    return partial(Refusing, listen)
 
 
 @pytest.mark.parametrize(

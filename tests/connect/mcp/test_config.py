@@ -83,11 +83,37 @@ def test_secrets_are_in_no_text() -> None:
     assert "canary" not in server.title
 
 
+@pytest.mark.parametrize("name", ["DB_PW", "GH_PAT", "PAT", "MY_APIKEY", "db-pwd", "SMTP_PASS", "X-Pin", "DSN", "SIG2"])
+def test_names_say_what_is_a_secret(name: str) -> None:
+    (server,) = read({"command": "x", "env": {name: "Q7x!"}})
+    assert set(server.secrets.values()) == {"Q7x!"}
+    (server,) = read({"url": "https://example.org/mcp", "headers": {name: "Q7x!"}})
+    assert set(server.secrets.values()) == {"Q7x!"}
+
+
+def test_a_variable_is_a_secret_whatever_it_is_given_to() -> None:
+    entry = {"command": "x", "args": ["--db", "postgres://u:${DB_PW}@h/x"], "env": {"ADDRESS": "u:${GH_PAT}"}}
+    (server,) = read_config(entry, environment={"DB_PW": "CANARY1", "GH_PAT": "CANARY2"})
+    assert set(server.secrets.values()) == {"CANARY1", "CANARY2"}
+
+
+@pytest.mark.parametrize("name", ["PATH", "PWD", "OLDPWD", "COMPASS", "SPIN", "PATTERN", "SIGNAL", "CERTAINTY"])
+def test_what_is_no_secret_is_not_taken_for_one(name: str) -> None:
+    (server,) = read({"command": "x", "env": {name: "/usr/share/rome"}})
+    assert server.secrets == {}
+    (server,) = read({"url": "https://example.org/mcp", "headers": {"X-Year": "2026", "X-Tenant": "acme-rome"}})
+    assert set(server.secrets.values()) == {"acme-rome"}
+
+
 @pytest.mark.parametrize(
     ("config", "said"),
     [
         ({}, "mcpServers"),
         ({"mcpServers": {}}, "mcpServers"),
+        ({"command": "x", "tools": None}, "`tools`: expected a list of texts"),
+        ({"command": "x", "at_once": 1.5}, "`at_once`: expected a whole number"),
+        ({"command": "x", "at_once": float("inf")}, "`at_once`: expected a number above 0"),
+        ({"command": "x", "timeout_s": float("inf")}, "`timeout_s`: expected a number above 0"),
         ({"mcpServers": {"a": {}}}, "server 'a': expected either `command` or `url`, found none"),
         ({"mcpServers": {"a": {"command": "x", "url": "https://e.org"}}}, "found both"),
         ({"mcpServers": {"a": "uvx x"}}, "expected an object"),
@@ -96,6 +122,32 @@ def test_secrets_are_in_no_text() -> None:
         ({"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}, "`env.A`"),
         ({"mcpServers": {"a": {"command": "x", "args": ["${NO_SUCH}"]}}}, "NO_SUCH"),
         ({"mcpServers": {"a": {"url": "ftp://e.org"}}}, "http://"),
+        ({"mcpServers": {"a": {"url": "http://[::1"}}}, "whose host or port cannot be read"),
+        ({"mcpServers": {"a": {"url": "http://e.org:0x1"}}}, "whose host or port cannot be read"),
+        ({"mcpServers": {"a": {"url": "http://e.org:0"}}}, "http://"),
+        ({"mcpServers": {"a": {"url": "http:///mcp"}}}, "http://"),
+        ({"mcpServers": {"a": {"url": "http://e.org/\nx"}}}, "no spaces and control characters"),
+        (
+            {"mcpServers": {"a": {"url": "https://e.org", "headers": {"X": "é"}}}},
+            "`headers.X`: expected a value of ASCII",
+        ),
+        (
+            {"mcpServers": {"a": {"url": "https://e.org", "headers": {"X": "a\r\nY: b"}}}},
+            "`headers.X`: expected a value",
+        ),
+        (
+            {"mcpServers": {"a": {"url": "https://e.org", "headers": {"X Y": "a"}}}},
+            "`headers.X Y`: expected the name of",
+        ),
+        (
+            {"mcpServers": {"a": {"command": "x", "env": {"A": "x\0y"}}}},
+            "`env.A`: expected a text without the character 0",
+        ),
+        ({"mcpServers": {"a": {"command": "x", "env": {"A=B": "x"}}}}, "`env.A=B`: expected the name of a variable"),
+        ({"mcpServers": {"a": {"command": "x", "args": ["x\0y"]}}}, "`args`: expected a text without the character 0"),
+        ({"mcpServers": {"a": {"command": "x\0y"}}}, "`command`: expected a text without the character 0"),
+        ({"mcpServers": {"a": {"command": "x", "cwd": "x\0y"}}}, "`cwd`: expected a text without the character 0"),
+        ("http://[::1", "whose host or port cannot be read"),
         ({"mcpServers": {"a": {"url": "https://e.org", "type": "websocket"}}}, "`type`"),
         ({"mcpServers": {"a": {"url": "https://e.org", "type": "stdio"}}}, "`type`"),
         ({"mcpServers": {"a": {"command": "x", "effects": {"t": "keyed"}}}}, "`effects.t`"),
@@ -119,3 +171,10 @@ def test_a_file_that_is_no_json_is_said_to_be_none(tmp_path: Path) -> None:
         path.write_text(content)
         with pytest.raises(UsageError, match="mcpServers"):
             read(path)
+
+
+def test_a_file_that_has_a_server_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "servers.json"
+    path.write_text('{"mcpServers": {"one": {"command": "x"}, "one": {"command": "y"}}}')
+    with pytest.raises(UsageError, match="twice"):
+        read(path)

@@ -7,7 +7,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wieldy.connect.mcp.names import SEPARATOR, offered_name
+from wieldy.connect.mcp.names import SEPARATOR, offered_name, servers_part
 
 LEGAL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 words = st.text(st.sampled_from("ab_-.é 0"), max_size=80) | st.text(max_size=20)
@@ -41,3 +41,9 @@ def test_a_name_without_a_digest_is_read_back(server: str, tool: str) -> None:
     name = offered_name(server, tool)
     if not re.fullmatch(r".*_[0-9a-f]{8}", name):
         assert tuple(name.split(SEPARATOR, 1)) == (server, tool)
+
+
+@given(words, words)
+@example("a" * 60, "b")
+def test_every_name_begins_with_its_servers_part(server: str, tool: str) -> None:
+    assert offered_name(server, tool).startswith(servers_part(server))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wieldy.connect.mcp.client.tools import compared, read_tools
@@ -104,6 +104,8 @@ def test_a_name_that_cannot_be_kept_is_mapped_and_said() -> None:
     assert notice.kind == "renamed"
     (tool,), (notice,) = read_tools([entry("x" * 71)], server())
     assert len(tool.name) == 64
+    (tool,), (notice,) = read_tools([entry("echo")], ServerConfig(name="a__b", target=object()))
+    assert "what stands before the first `__` in it is the server" in notice.message
 
 
 def test_a_second_tool_of_the_same_name_is_left_out_and_said() -> None:
@@ -155,3 +157,12 @@ def test_whatever_a_server_lists_is_a_tool_or_a_notice(listed: list[Any]) -> Non
     tools, notices = read_tools(listed, server())
     assert len(tools) + sum(notice.kind == "left_out" for notice in notices) == len(listed)
     assert len({tool.name for tool in tools}) == len(tools)
+
+
+@given(st.lists(entries | values, max_size=4), st.text(max_size=300))
+@example([{"name": "new\nline"}, {"name": "x" * 5000}, {"name": "\x1b[31mred"}], "a")
+def test_what_a_person_is_told_is_a_line_each(listed: list[Any], name: str) -> None:
+    tools, notices = read_tools([*listed, {"name": name}], server())
+    for notice in (*notices, *compared((), tools, server="s")):
+        assert str(notice).isprintable()
+        assert len(str(notice)) < 15_000

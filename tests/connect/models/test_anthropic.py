@@ -11,7 +11,14 @@ import pytest
 
 from wieldy.connect.models.anthropic import API_VERSION, DEFAULT_MAX_OUTPUT_TOKENS, AnthropicModel, request_body
 from wieldy.core.calls import NO_TOOLS, InvalidToolCall, ToolCall, ToolChoice, ToolDefinition, ToolResult
-from wieldy.core.errors import AuthenticationError, ProviderError, RateLimitError, RequestRefusedError, UsageError
+from wieldy.core.errors import (
+    AuthenticationError,
+    ContentFilterError,
+    ProviderError,
+    RateLimitError,
+    RequestRefusedError,
+    UsageError,
+)
 from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.core.limits import Usage
 from wieldy.core.media import FilePart, ImagePart
@@ -214,7 +221,7 @@ async def test_a_refusal_is_an_error_with_its_reason(server, ask, model):
     server.will(
         server.events(start(), {"type": "message_delta", "delta": refusal, "usage": {}}, {"type": "message_stop"})
     )
-    with pytest.raises(RequestRefusedError, match=r"declined to answer \(Too risky\.\)"):
+    with pytest.raises(ContentFilterError, match=r"declined to answer \(Too risky\.\)"):
         await ask(model, HELLO)
 
 

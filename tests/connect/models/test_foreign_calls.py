@@ -15,7 +15,7 @@ def test_the_end_waits_for_open_calls_and_lets_none_begin() -> None:
     def work() -> None:
         with calls.one():
             is_inside.set()
-            may_leave.wait(10)
+            may_leave.wait(60)
             order.append("call is over")
 
     def end() -> None:
@@ -24,12 +24,12 @@ def test_the_end_waits_for_open_calls_and_lets_none_begin() -> None:
 
     threads = [threading.Thread(target=work), threading.Thread(target=end)]
     threads[0].start()
-    assert is_inside.wait(10)
+    assert is_inside.wait(60)
     assert not calls.is_ending
     threads[1].start()
     may_leave.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert order == ["call is over", "end"]
     assert calls.is_ending
     with pytest.raises(ProviderError, match="The program is ending"), calls.one():

@@ -301,7 +301,7 @@ async def test_an_answer_that_just_ends_is_an_error_and_is_not_asked_for_again(s
 
 async def test_an_answer_that_stops_coming_is_an_error(server, retries):
     server.will(server.events(server.chunk({"content": "half"}), then="hang"))
-    model = OpenAIModel("m", base_url=f"{server.url}/v1", timeouts=Timeouts(read_s=0.05), retries=retries)
+    model = OpenAIModel("m", base_url=f"{server.url}/v1", timeouts=Timeouts(read_s=0.5), retries=retries)
     events, error = await collect(model)
     assert events == [TextDelta(text="half")]
     assert isinstance(error, ModelUnreachableError)
@@ -382,7 +382,7 @@ async def test_an_answer_without_end_is_given_up(server, model, monkeypatch):
 async def test_a_server_that_does_not_close_after_its_answer_is_not_waited_for_long(server, ask, model, monkeypatch):
     monkeypatch.setattr("wieldy.connect.models.http.DRAIN_S", 0.01)
     server.will(server.events(server.chunk({"content": "hi"}, "stop"), "[DONE]", then="hang"))
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         _, reply = await ask(model, HELLO)
     assert reply.message.text == "hi"
 

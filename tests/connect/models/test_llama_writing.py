@@ -49,7 +49,7 @@ def engine() -> Engine:
     return Engine(path)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(prompt=st.sampled_from(PROMPTS), more=st.integers(0, 40))
 def test_at_every_budget_that_is_enough_for_anything_the_text_is_whole(engine: Engine, prompt: str, more: int) -> None:
     budget = minimum_tokens(GRAMMAR, engine.tokenizer) + more
@@ -142,7 +142,7 @@ def test_a_text_ends_before_the_text_that_stops_it(engine: Engine) -> None:
 
 
 def test_the_budget_is_what_the_context_leaves(engine: Engine) -> None:
-    small = Engine(engine._path, context_tokens=256)
+    small = Engine(engine.path, context_tokens=256)
     prompt = "word " * 190
     completion = completed(small, prompt, max_tokens=2000, grammar=GRAMMAR)
     assert not list(SCHEMA.violations(json.loads(completion.text)))

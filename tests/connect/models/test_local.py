@@ -153,7 +153,7 @@ def check_calls(reply: ModelReply) -> None:
 
 @pytest.mark.model
 @pytest.mark.parametrize("chat_format", [None, "hermes", "qwen3-coder", "llama-json", "pythonic", "deepseek-v3.1"])
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(
     asked=st.sampled_from(ASKED),
     choice=st.sampled_from([AUTO, REQUIRED, BOOKED, NO_TOOLS]),

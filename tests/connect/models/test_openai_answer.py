@@ -16,6 +16,7 @@ from wieldy.connect.models.openai_answer import ChatAssembly
 from wieldy.core.calls import InvalidToolCall, ToolCall
 from wieldy.core.errors import (
     AuthenticationError,
+    ContentFilterError,
     ModelError,
     ProviderError,
     RateLimitError,
@@ -222,7 +223,7 @@ def test_usage_is_read_where_there_is_some(usage, tokens):
     ("finish", "error"),
     [
         (None, ProviderError),
-        ("content_filter", RequestRefusedError),
+        ("content_filter", ContentFilterError),
         ("error", ProviderError),
         ("abort", ProviderError),
     ],

@@ -154,7 +154,7 @@ every_format = pytest.mark.parametrize("name", FORMATS)
 
 
 @every_format
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     choice=st.sampled_from([AUTO, REQUIRED, BOOKED, NO_TOOLS]),
@@ -212,7 +212,7 @@ def test_a_model_is_told_what_its_answer_must_be(plain: TemplateProcess, number:
 
 @every_format
 @pytest.mark.parametrize("number", range(len(ANSWERS)))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), more=st.integers(0, 60), with_tools=st.booleans())
 def test_an_answer_is_what_it_must_be_or_there_are_calls(
     plain: TemplateProcess, name: str, number: int, seed: int, more: int, with_tools: bool

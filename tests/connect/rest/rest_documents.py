@@ -9,7 +9,7 @@ from wieldy.connect.rest.toolset import OpenApiToolset
 from wieldy.core.context import Context
 from wieldy.core.json import JsonObject
 
-CONTEXT = Context(run_id="run", call_id="call", tool_name="tool", idempotency_key="key-of-the-call")
+CONTEXT = Context(run_id="run", call_id="call", tool_name="do", idempotency_key="key-of-the-call")
 
 
 def document(url: str, paths: dict[str, Any], *, version: str = "3.0.3", **more: Any) -> dict[str, Any]:

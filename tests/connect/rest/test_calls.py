@@ -15,6 +15,7 @@ from wieldy import Agent
 from wieldy.connect import openapi
 from wieldy.connect.rest.security import Credentials
 from wieldy.core.errors import OutcomeUnknownError, ToolError, TransientToolError, UsageError
+from wieldy.core.media import FilePart
 from wieldy.testing import ScriptedModel
 from wieldy.testing import call as call_of
 from wieldy.testing import text as text_of
@@ -164,7 +165,7 @@ async def test_a_call_that_changes_something_is_not_sent_on_to_another_host(reco
     with recording() as other:
         recorder.answers = [as_json({}, 307, Location=f"{other.url}/there"), as_json({}, 302, Location="/here")]
         for _ in range(2):
-            with pytest.raises(ToolError, match="another address"):
+            with pytest.raises(ToolError, match="It redirects"):
                 await send(document(recorder.url, operation("post", **body({"type": "object"}))), {"body": {}})
         assert (len(other.requests), len(recorder.requests)) == (0, 2)
 
@@ -216,6 +217,71 @@ async def test_missing_credentials_are_named(recorder: Recorder) -> None:
     recorder.answers = [as_json({}, 401)]
     with pytest.raises(ToolError, match="No credentials were given for own"):
         await send(document(recorder.url, operation(), **KEYED), {})
+
+
+UNSUPPORTED = {
+    "mutual TLS": ({"type": "mutualTLS"}, "mutual TLS"),
+    "digest": ({"type": "http", "scheme": "Digest"}, "'Digest'"),
+    "SCRAM": ({"type": "http", "scheme": "SCRAM-SHA-256"}, "'SCRAM-SHA-256'"),
+    "a key nowhere": ({"type": "apiKey", "in": "body", "name": "k"}, "'apikey' in 'body'"),
+    "another kind": ({"type": "magic"}, "'magic'"),
+    "nothing": ({"$ref": "#/components/securitySchemes/none"}, "leads nowhere"),
+}
+
+
+@pytest.mark.parametrize(("scheme", "why"), UNSUPPORTED.values(), ids=UNSUPPORTED.keys())
+async def test_what_cannot_be_answered_is_told_by_name_before_a_call_and_after_it(
+    recorder: Recorder, scheme: dict[str, Any], why: str
+) -> None:
+    source = document(
+        recorder.url, operation(), components={"securitySchemes": {"own": scheme}}, security=[{"own": []}]
+    )
+    toolset = openapi(source)
+    assert len(toolset.tools) == 1
+    (told,) = toolset.diagnostics
+    assert "'own'" in told.reason
+    assert why in told.reason
+    with pytest.raises(UsageError, match="'own' cannot be used") as refused:
+        openapi(source, credentials={"own": CANARY})
+    assert why in str(refused.value)
+    recorder.answers = [as_json({}, 401)]
+    with pytest.raises(ToolError, match="'own' cannot be answered") as failed:
+        await send(source, {})
+    assert why in str(failed.value)
+
+
+async def test_what_cannot_be_answered_is_passed_over_where_something_else_is_allowed(recorder: Recorder) -> None:
+    schemes = {"own": {"type": "mutualTLS"}, "key": {"type": "apiKey", "in": "header", "name": "X-Key"}}
+    source = document(
+        recorder.url, operation(), components={"securitySchemes": schemes}, security=[{"own": []}, {"key": []}]
+    )
+    assert openapi(source).tools
+    assert openapi(source).diagnostics == ()
+    await send(source, {}, credentials={"key": CANARY})
+    assert recorder.last.header("x-key") == CANARY
+
+
+async def test_where_a_person_gets_tokens_a_token_is_taken_and_a_client_s_secret_refused(recorder: Recorder) -> None:
+    urls = {"authorizationUrl": "https://a.example.com/go", "tokenUrl": "https://a.example.com/token"}
+    schemes = {"own": {"type": "oauth2", "flows": {"authorizationCode": {**urls, "scopes": {}}}}}
+    source = document(recorder.url, operation(), components={"securitySchemes": schemes}, security=[{"own": []}])
+    client = {"client_id": "me", "client_secret": CANARY}
+    with pytest.raises(UsageError, match="'own' is a client's") as refused:
+        openapi(source, credentials={"own": client})
+    assert CANARY not in str(refused.value)
+    openapi(source, credentials={"own": {**client, "token_url": "https://a.example.com/token"}})
+    await send(source, {}, credentials={"own": CANARY})
+    assert recorder.last.header("authorization") == f"Bearer {CANARY}"
+
+
+@pytest.mark.parametrize("url", ["//[", "http://[/token", "ftp://a.example.com/"])
+async def test_an_address_for_tokens_that_is_none_is_said(url: str) -> None:
+    schemes = {"own": {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": url, "scopes": {}}}}}
+    source = document(
+        "https://api.example.com", operation(), components={"securitySchemes": schemes}, security=[{"own": []}]
+    )
+    with pytest.raises(ToolError, match="begins with https"):
+        await send(source, {}, credentials={"own": {"client_id": "me", "client_secret": CANARY}})
 
 
 def test_credentials_for_nothing_are_refused() -> None:
@@ -270,3 +336,69 @@ async def test_calls_outside_of_an_opened_set_work_too(recorder: Recorder) -> No
     tool = toolset.tools[0]
     assert await tool.bind(tool.validate({}).values, CONTEXT)() == {}
     assert json.loads(recorder.last.body or b"null") is None
+
+
+HTML = (("Content-Type", "text/html"),)
+
+
+@pytest.mark.parametrize("piece", ["<script>", "<style ", "<", "<!--", "</script ", "<a b=<script>"])
+async def test_a_long_page_of_tags_that_never_end_is_read_as_fast_as_any_other(recorder: Recorder, piece: str) -> None:
+    # Where each tag looked for its end up to the end of the page, this would take hours.
+    page = f"<html><p>It is <b>down</b>. {piece * (500_000 // len(piece))}"
+    recorder.answers = [Answer(status=500, content=page.encode(), headers=HTML)]
+    with pytest.raises(TransientToolError, match=r"It says: It is down \."):
+        await send(document(recorder.url, operation()), {})
+
+
+async def test_what_a_page_does_not_show_is_not_repeated(recorder: Recorder) -> None:
+    page = "<html><style>b { }</style><SCRIPT x>if (1 < 2) { a('<b>') }</ script ><h1>Down</h1>at 3 < 4<script>more"
+    recorder.answers = [Answer(status=500, content=page.encode(), headers=HTML)]
+    with pytest.raises(TransientToolError) as raised:
+        await send(document(recorder.url, operation()), {})
+    assert str(raised.value).endswith("It says: Down at 3 < 4")
+
+
+async def test_a_header_of_links_that_never_end_is_read_as_fast_as_any_other(recorder: Recorder) -> None:
+    source = document(recorder.url, operation(parameters=[query("page", {"type": "integer"})]))
+    links = ("Link", f'<{"<" * 60_000}, <?page=2>; rel="next"')
+    recorder.answers = [Answer(headers=(("Content-Type", "application/json"), links)), as_json({})]
+    assert "page" in str(await send(source, {}))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        ("Content-Disposition", f'attachment; filename="{CANARY}.bin"'),
+        ("Content-Disposition", f"attachment; filename*=UTF-8''{'x' * 90}{CANARY}.bin"),
+        ("Content-Type", f"application/{CANARY}"),
+        ("Content-Type", f"image/{CANARY}"),
+    ],
+)
+async def test_a_secret_is_in_no_name_and_no_kind_of_a_file(recorder: Recorder, header: tuple[str, str]) -> None:
+    source = document(recorder.url, operation(), **KEYED)
+    kind = ("Content-Type", "application/octet-stream")
+    recorder.answers = [Answer(content=b"\x00\x01", headers=(header,) if header[0] == kind[0] else (kind, header))]
+    toolset = openapi(source, credentials={"own": CANARY})
+    async with toolset:
+        value = await call(toolset, {})
+    assert isinstance(value, FilePart)
+    assert CANARY[:6] not in f"{value.name} {value.media_type}"
+    assert value.media_type == "application/octet-stream"
+
+
+@pytest.mark.parametrize("before", range(780, 801, 2))
+async def test_no_part_of_a_secret_stays_where_a_service_s_words_are_cut(recorder: Recorder, before: int) -> None:
+    recorder.answers = [Answer(status=400, content=f"{'x' * before}{CANARY}".encode(), headers=HTML)]
+    toolset = openapi(document(recorder.url, operation(), **KEYED), credentials={"own": CANARY})
+    async with toolset:
+        with pytest.raises(ToolError) as raised:
+            await call(toolset, {})
+    assert CANARY[:2] not in str(raised.value).partition("It says")[2].partition("Correct")[0]
+
+
+async def test_a_secret_that_a_service_puts_into_the_link_to_the_next_page_is_not_shown(recorder: Recorder) -> None:
+    source = document(recorder.url, operation(parameters=[query("key", {"type": "string"})]), **KEYED)
+    recorder.answer = lambda request: as_json([1], Link=f"<?key={request.header('x-key')}>; rel=next")
+    toolset = openapi(source, credentials={"own": CANARY})
+    async with toolset:
+        assert await call(toolset, {}) == [1]

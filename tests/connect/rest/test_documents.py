@@ -338,12 +338,61 @@ def test_names_are_valid_different_and_lead_back() -> None:
     assert [toolset.operation(name).path for name in names] == ["/a", "/b", "/c", "/d", "/e/{id}"]  # type: ignore[union-attr]
 
 
-@given(st.lists(st.tuples(st.text(max_size=70), st.text(min_size=1)), unique_by=lambda pair: pair[1], max_size=6))
-def test_tool_names_are_what_every_provider_takes_and_do_not_depend_on_the_order(wanted: list[tuple[str, str]]) -> None:
-    names = tool_names(wanted)
+def test_addresses_that_are_none_are_diagnostics() -> None:
+    bad = {**operation("get", "/a", name="a", servers=[{"url": "//["}]), **operation("get", "/b", name="b")}
+    bad["/c"] = {"$ref": "//["}
+    toolset = openapi(document(SERVER, bad))
+    assert [tool.name for tool in toolset.tools] == ["a", "b"]
+    assert any("'//['" in each.reason and "cannot be read" in each.reason for each in toolset.diagnostics)
+    assert any(each.place == "/c" and "no address" in each.reason for each in toolset.diagnostics)
+    version_2 = {"swagger": "2.0", "host": "[", "paths": operation("get", "/a", name="a")}
+    (tool,) = openapi(version_2).tools
+    assert tool.name == "a"
+
+
+@pytest.mark.parametrize("reference", ["\0", "", "#", "#/info", 5, None, ["#"]])
+def test_a_path_whose_reference_leads_to_no_operations_is_a_diagnostic(reference: Any) -> None:
+    source = document(SERVER, operation())
+    source["paths"]["/lost"] = {"$ref": reference}
+    toolset = openapi(source)
+    assert len(toolset.tools) == 1
+    assert [each.place for each in toolset.diagnostics] == ["/lost"]
+
+
+def test_a_prefix_stands_before_every_name_and_leads_back_too() -> None:
+    paths = {
+        **operation("get", "/a", name="list_pets"),
+        **operation("post", "/b", name="x" * 60),
+        **operation("get", "/c", name="hidden"),
+    }
+    toolset = openapi(document(SERVER, paths), prefix="shop__", only=["list_*", "x*"], effects={"x*": "read"})
+    names = [tool.name for tool in toolset.tools]
+    assert names[0] == "shop__list_pets"
+    assert names[1].startswith("shop__xxx")
+    assert len(names[1]) == 64
+    assert [toolset.operation(name).path for name in names] == ["/a", "/b"]  # type: ignore[union-attr]
+    assert [tool.effect for tool in toolset.tools] == ["read", "read"]
+    with pytest.raises(UsageError, match="prefix of at most 32"):
+        openapi(document(SERVER, paths), prefix="a.b")
+
+
+def test_a_name_that_was_cut_has_no_end_of_a_prefix_in_it() -> None:
+    paths = operation("get", "/a", name=f"{'x' * 53}_/{'y' * 40}")
+    (tool,) = openapi(document(SERVER, paths)).tools
+    assert "__" not in tool.name
+
+
+@given(
+    st.lists(st.tuples(st.text(max_size=70), st.text(min_size=1)), unique_by=lambda pair: pair[1], max_size=6),
+    st.from_regex(r"[A-Za-z_-]{0,32}", fullmatch=True),
+)
+def test_tool_names_are_what_every_provider_takes_and_do_not_depend_on_the_order(
+    wanted: list[tuple[str, str]], prefix: str
+) -> None:
+    names = tool_names(wanted, prefix=prefix)
     assert len(set(names)) == len(names)
-    assert all(0 < len(name) <= 64 and name.isascii() for name in names)
-    assert tool_names(wanted[::-1]) == names[::-1]
+    assert all(len(prefix) < len(name) <= 64 and name.isascii() and name.startswith(prefix) for name in names)
+    assert tool_names(wanted[::-1], prefix=prefix) == names[::-1]
     assert all(0 < len(argument_name(name)) <= 64 for name, _ in wanted)
 
 
@@ -433,3 +482,14 @@ def test_whatever_stands_around_the_operations_nothing_breaks(odd: list[Any]) ->
             assert isinstance(toolset.scheme_names, tuple)
             with contextlib.suppress(ArgumentsError, UsageError):
                 toolset.request(tool.name, {"b": "x"})
+
+
+@pytest.mark.parametrize("used", ["{/a: {get: {operationId: *a39, responses: {}}}}", "*a39", "{}"])
+@pytest.mark.parametrize("first", ["[1, 1]", "[*a0]"])
+def test_aliases_that_stand_for_more_than_can_be_read_are_refused(tmp_path: Path, first: str, used: str) -> None:
+    pytest.importorskip("yaml")
+    levels = "".join(f"x-{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 40))
+    path = tmp_path / "service.yaml"
+    path.write_text(f"openapi: 3.0.3\nx-0: &a0 {first}\n{levels}paths: {used}\n")
+    with pytest.raises(UsageError, match="found more once its aliases are written out"):
+        openapi(path)

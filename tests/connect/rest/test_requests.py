@@ -12,7 +12,7 @@ import pytest
 from rest_documents import body, call, document, operation, query, send
 from rest_recorder import Answer, Recorder, as_json
 
-from wieldy import FilePart, ImagePart, Presented
+from wieldy import FilePart, ImagePart, Presented, UsageError
 from wieldy.connect import openapi
 from wieldy.core.errors import ArgumentsError
 
@@ -163,6 +163,30 @@ async def test_servers_of_operations_and_paths_count_more_than_the_document_s(re
     await send(source, {})
     await send(source, {}, variables={"version": "v7"})
     assert [request.path for request in recorder.requests] == ["/v2/things", "/v7/things"]
+
+
+async def test_a_variable_of_an_address_is_a_text_or_a_whole_number(recorder: Recorder) -> None:
+    source = document(recorder.url.rsplit(":", 1)[0] + ":{port}", operation())
+    await send(source, {}, variables={"port": int(recorder.url.rsplit(":", 1)[1])})
+    assert [request.path for request in recorder.requests] == ["/things"]
+    for wrong in (None, True, 1.5, ["80"], {"a": 1}):
+        with pytest.raises(UsageError, match=r"Expected variables= to give texts or whole numbers, found .* 'port'"):
+            openapi(source, variables={"port": wrong})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(("place", "other"), [("header", "x-KEY"), ("query", "X-Key"), ("cookie", "X-Key")])
+async def test_a_parameter_whose_place_a_credential_takes_is_no_argument(
+    recorder: Recorder, place: str, other: str
+) -> None:
+    parameters = [{"name": name, "in": place, "required": True, "schema": {"type": "string"}} for name in (other, "q")]
+    source = document(recorder.url, operation(parameters=parameters), security=[{"key": []}])
+    source["components"] = {"securitySchemes": {"key": {"type": "apiKey", "in": place, "name": "X-Key"}}}
+    tool = openapi(source, credentials={"key": "canary"}).tools[0]
+    assert [*tool.definition.input_schema["properties"]] == ["q"]  # type: ignore[misc]
+    await send(source, {"q": "x"}, credentials={"key": "canary"})
+    (request,) = recorder.requests
+    said = [request.target, *(value for _, value in request.headers)]
+    assert sum("canary" in text for text in said) == 1
 
 
 @pytest.mark.parametrize(

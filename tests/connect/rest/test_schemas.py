@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jsonschema
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from rest_documents import body, document, operation
@@ -65,13 +67,14 @@ def schemas_of(draw: st.DrawFn, value: Any, nesting: int = 0) -> Any:
         structured
         | st.sampled_from(plain)
         | st.builds(lambda one, other: {"allOf": [one, other]}, inner, inner)
+        | st.builds(lambda one: {"allOf": [{"allOf": [one, one]}, one]}, inner)
         | st.builds(lambda one, other: {"anyOf": [other, one]}, inner, others)
         | st.builds(lambda one, other: {"oneOf": [one, other]}, inner, others)
         | st.builds(lambda one: {"$ref": "#/components/schemas/Shared", "description": "shared", "x": one}, inner)
     )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(data=st.data(), value=VALUES, characters=st.sampled_from([0, 60, 200, 4000]))
 def test_what_the_document_allows_the_written_schema_allows(data: st.DataObject, value: Any, characters: int) -> None:
     schema = data.draw(schemas_of(value))
@@ -97,3 +100,62 @@ def test_a_written_schema_spends_about_what_it_may(depth: int, width: int, chara
     ).tools
     names = sum(len(f'"property_{index}":{{"description":"","type":"object"}},') for index in range(width))
     assert len(canonical_json(tool.definition.input_schema)) <= characters + names * (width + 1) + 800
+
+
+@pytest.mark.parametrize("levels", [30, 1000])
+@pytest.mark.parametrize(
+    "level",
+    [
+        lambda below: {"allOf": [below, below]},
+        lambda below: {"anyOf": [below, below]},
+        lambda below: {"oneOf": [{"allOf": [below, below]}]},
+        lambda below: {"type": "array", "items": {"allOf": [below, below]}},
+        lambda below: {"additionalProperties": {"anyOf": [below, below]}},
+        lambda below: {"properties": {"a": below, "b": below}},
+    ],
+    ids=["allOf", "anyOf", "oneOf", "items", "additionalProperties", "properties"],
+)
+def test_parts_that_are_named_twice_on_each_level_are_read_once(
+    level: Callable[[dict[str, Any]], dict[str, Any]], levels: int
+) -> None:
+    # Read each time they are named, they would be 2**30 parts, and the test would not end.
+    schemas = {f"S{i}": level({"$ref": f"#/components/schemas/S{i + 1}"}) for i in range(levels)}
+    schemas[f"S{levels}"] = {"type": "object", "properties": {"last": {"type": "string"}}}
+    paths = operation("post", **body({"type": "object", "properties": {"value": {"$ref": "#/components/schemas/S0"}}}))
+    (tool,) = openapi(document("https://example.com", paths, components={"schemas": schemas})).tools
+    assert len(canonical_json(tool.definition.input_schema)) < 20_000
+
+
+def test_what_branches_say_is_put_together_however_often_they_are_named() -> None:
+    last = {"type": "object", "properties": {"last": {"type": "string"}}, "required": ["last"]}
+    schemas = {f"S{i}": {"allOf": [{"$ref": f"#/components/schemas/S{i + 1}"}] * 2} for i in range(30)}
+    paths = operation("post", **body({"$ref": "#/components/schemas/S0"}))
+    source = document("https://example.com", paths, components={"schemas": {**schemas, "S30": last}})
+    (tool,) = openapi(source).tools
+    assert tool.definition.input_schema["properties"] == {"last": {"type": "string"}}
+    assert tool.definition.input_schema["required"] == ["last"]
+
+
+@pytest.mark.parametrize(
+    ("shared", "value"),
+    [
+        ({"allOf": [{"properties": {f"q{i}": {"type": "string"}}} for i in range(1000)]}, {"q0": "a"}),
+        ({"enum": [*range(1000)]}, 999),
+        ({"default": {"a": ["text " * 20] * 1000}}, "something else"),
+        ({"anyOf": [{"properties": {"x": {"const": i}}} for i in range(1000)]}, {"x": 999}),
+    ],
+    ids=["allOf", "enum", "default", "anyOf"],
+)
+def test_of_more_parts_than_are_read_for_one_tool_the_rest_stays_open(shared: dict[str, Any], value: Any) -> None:
+    wide = {f"p{i}": {"$ref": "#/components/schemas/Shared"} for i in range(200)}
+    paths = operation("post", **body({"allOf": [{"type": "object", "properties": wide}]}))
+    (tool,) = openapi(document("https://example.com", paths, components={"schemas": {"Shared": shared}})).tools
+    assert tool.validate({"p0": value, "p199": value}).json == {"p0": value, "p199": value}
+
+
+def test_a_body_of_which_only_a_part_was_read_takes_properties_that_were_not_read() -> None:
+    parts = [{"type": "object", "properties": {f"q{i}": {"enum": [*range(1000)]}}} for i in range(50)]
+    many = {"allOf": [{"enum": [{"q0": i} for i in range(30_000)]}, {"default": [*range(30_000)]}, *parts]}
+    paths = operation("post", **body({"allOf": [{"properties": {"a": {"type": "string"}}}, many, many]}))
+    (tool,) = openapi(document("https://example.com", paths)).tools
+    assert tool.validate({"a": "x", "q49": 5}).json == {"a": "x", "q49": 5}

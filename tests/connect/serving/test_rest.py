@@ -24,7 +24,8 @@ from wieldy.connect import asgi, rest_app
 from wieldy.connect.rest.in_process import started
 from wieldy.connect.serving.calls import CallRules
 from wieldy.connect.serving.document import OUTPUT, document_of
-from wieldy.connect.serving.offering import About, Offered
+from wieldy.connect.serving.offering import About, Offered, ToolsetOffering
+from wieldy.connect.serving.rest import unguarded_application
 from wieldy.core.json import JsonObject
 from wieldy.schema import CompiledSchema
 
@@ -35,7 +36,10 @@ KEY = "anna-anna-anna-anna"
 @asynccontextmanager
 async def served(**more: Any) -> AsyncGenerator[httpx2.AsyncClient]:
     app = rest_app(TOOLS, name="tests", rules=CallRules(policy=POLICY), **more)
-    async with started(app), httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://here") as http:
+    async with (
+        started(app),
+        httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as http,
+    ):
         yield http
 
 
@@ -101,6 +105,7 @@ async def test_an_output_schema_stands_in_the_document_under_a_name_of_its_own()
         ("denied", "{}", 403, "denied"),
         ("fail", "{}", 422, "tool"),
         ("crash", "{}", 500, "crashed"),
+        ("add", "", 422, "arguments"),
     ],
 )
 async def test_what_goes_wrong_has_a_status_a_kind_and_a_sentence(name: str, body: str, status: int, kind: str) -> None:
@@ -111,13 +116,70 @@ async def test_what_goes_wrong_has_a_status_a_kind_and_a_sentence(name: str, bod
     assert "ZeroDivisionError" not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "status", "kind"),
+    [
+        ("GET", "/", 404, "path"),
+        ("POST", "/tools", 404, "path"),
+        ("POST", "/tools/add/more", 404, "path"),
+        ("GET", "/tools/add", 405, "method"),
+        ("DELETE", "/openapi.json", 405, "method"),
+    ],
+)
+async def test_what_is_not_there_is_said_in_the_same_form(method: str, path: str, status: int, kind: str) -> None:
+    async with served() as http:
+        answer = await http.request(method, path)
+    assert (answer.status_code, answer.json()["error"]["kind"]) == (status, kind)
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "", "[", "localhost:80:80", "a@localhost", "localhost/x"]
+)
+async def test_other_hosts_and_faults_are_said_in_the_same_form(host: str) -> None:
+    class Broken(ToolsetOffering):
+        def offered_to(self, principal: Any) -> Any:
+            raise RuntimeError("a fault with canary-9")
+
+    app = unguarded_application(
+        Broken(TOOLS, CallRules(), About(name="tests", version="1")), has_keys=False, hosts=("localhost", "::1")
+    )
+    transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:7") as http:
+        refused = await http.get("/openapi.json", headers={"Host": host})
+        assert (refused.status_code, refused.json()["error"]["kind"]) == (400, "host")
+        for known in ("localhost", "localhost:8765", "[::1]:8765"):
+            broken = await http.get("/openapi.json", headers={"Host": known})
+            assert (broken.status_code, broken.json()["error"]["kind"]) == (500, "crashed")
+            assert "canary" not in broken.text
+
+
+@pytest.mark.parametrize(
+    ("more", "host", "status"),
+    [
+        ({}, "evil.example:8911", 400),
+        ({}, "localhost.evil.example", 400),
+        ({}, "127.0.0.1:8911", 200),
+        ({"host": "0.0.0.0"}, "service.example", 200),
+        ({"keys": {"anna": KEY}}, "service.example", 200),
+    ],
+)
+async def test_without_keys_no_page_reaches_it_by_having_its_own_name_lead_here(
+    more: dict[str, Any], host: str, status: int
+) -> None:
+    headers = {"Host": host, "Origin": f"http://{host}", "Authorization": f"Bearer {KEY}"}
+    async with served(**more) as http:
+        answer = await http.post("/tools/picture", json={}, headers=headers)
+    assert answer.status_code == status
+    assert status == 200 or answer.json()["error"]["kind"] == "host"
+
+
 async def test_a_form_of_a_web_page_cannot_call() -> None:
     async with served() as http:
         answer = await http.post("/tools/add", content='{"a": 1, "b": 2}', headers={"Content-Type": "text/plain"})
     assert answer.status_code == 415
 
 
-@pytest.mark.parametrize(("origin", "status"), [("http://evil.example", 403), ("null", 403), ("http://here", 200)])
+@pytest.mark.parametrize(("origin", "status"), [("http://evil.example", 403), ("null", 403), ("http://localhost", 200)])
 async def test_a_page_of_another_site_cannot_call(origin: str, status: int) -> None:
     async with served() as http:
         answer = await http.post("/tools/picture", headers={"Origin": origin})

@@ -1,16 +1,16 @@
 """Which servers there are, read from what a program or a person gives: the file that desktop clients use, or less.
 
-Texts may name environment variables as `${NAME}` or `${NAME:-instead}`; nothing else is looked up. Headers, and
-variables whose names say that they hold a secret, are never shown. Deliberately not here: reaching the servers
-(`client`).
+Texts may name environment variables as `${NAME}` or `${NAME:-instead}`; nothing else is looked up. What a header or a
+variable holds whose name says that it is a secret is never shown, nor is any longer value of a header. Deliberately
+not here: reaching the servers (`client`).
 """
 
 from __future__ import annotations
 
-import json
+import math
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
@@ -18,7 +18,10 @@ from urllib.parse import urlsplit
 
 from wieldy.connect.mcp.client.sdk import Address
 from wieldy.connect.mcp.client.stdio import Command
+from wieldy.connect.mcp.sendable import why_no_argument, why_no_header, why_no_url, why_no_variable
 from wieldy.core.errors import UsageError
+from wieldy.core.json import parse_json
+from wieldy.run.results.masks import SHORTEST_SECRET
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -33,9 +36,15 @@ DEFAULT_TIMEOUT_S: Final = 120.0
 """How long a call may take, unless a server's entry says otherwise."""
 
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-_SECRET_NAME: Final = re.compile(r"key|token|secret|passw|auth|credential|cookie", re.IGNORECASE)
-_SHORTEST_SECRET: Final = 8
-"""What is shorter stands in other texts by chance."""
+_SECRET_NAME: Final = re.compile(
+    r"key|token|secret|passw|auth|credential|cookie"
+    r"|(?<![a-z])(?:cert|creds?|dsn|jwt|otp|pass|pat|pin|pw|pwd|salt|sas|sig|signature)(?![a-z])",
+    re.IGNORECASE,
+)
+_PLAIN_NAMES: Final = ("PWD", "OLDPWD")
+"""What shells call the folders that they are in."""
+_SHORTEST_VALUE: Final = 8
+"""Of headers whose names say nothing; what is shorter, such as a year, stands in other texts by chance."""
 _SCHEMES: Final = ("http://", "https://")
 _TYPES: Final[Mapping[str, str]] = {
     "stdio": "stdio",
@@ -66,6 +75,10 @@ class ServerConfig:
         tools: Which of its tools are offered, by its own names; None for all.
         at_once: How many requests may be under way.
         refuses_changes: Whether a tool that the server describes differently by now is not called.
+        passes_on: Whether what it asks, logs and answers goes to the client that made the call, as in a gateway.
+        is_shared: Whether calls of several principals may go over one session with it.
+        forwards: The names of headers of that client's requests that are passed on to it.
+        most_characters: How many characters the texts of an answer may have together; None for any number.
         secrets: What must never be shown, by name.
     """
 
@@ -77,6 +90,10 @@ class ServerConfig:
     tools: tuple[str, ...] | None = None
     at_once: int = 16
     refuses_changes: bool = False
+    passes_on: bool = False
+    is_shared: bool = True
+    forwards: tuple[str, ...] = ()
+    most_characters: int | None = None
     secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @property
@@ -124,10 +141,10 @@ def shown_url(url: str) -> str:
 
 def _of_file(path: Path, environment: Mapping[str, str]) -> tuple[ServerConfig, ...]:
     try:
-        content: object = json.loads(path.read_text(encoding="utf-8-sig"))
+        content: object = parse_json(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(f"{path}: the file cannot be read: {error.strerror}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{path}: expected JSON with `mcpServers`, found something else: {error}.") from error
     if not isinstance(content, dict):
         raise UsageError(f"{path}: expected an object with `mcpServers`, found {type(content).__name__}.")
@@ -184,8 +201,8 @@ def _server(name: str | None, entry: Mapping[str, Any], environment: Mapping[str
         is_trusted=reader.one("trusted", bool, False),
         timeout_s=reader.number("timeout_s", DEFAULT_TIMEOUT_S),
         effects=cast("Mapping[str, ServerEffect]", reader.effects()),
-        tools=None if entry.get("tools") is None else tuple(reader.texts("tools")),
-        at_once=int(reader.number("at_once", 16)),
+        tools=tuple(reader.texts("tools")) if "tools" in entry else None,
+        at_once=reader.integer("at_once", 16),
         secrets=reader.secrets,
     )
 
@@ -223,7 +240,9 @@ class _Reader:
             )
 
     def command(self) -> Command:
-        environment = self.pairs("env", is_secret=_is_secret_name)
+        environment = self.pairs("env", are_hidden=False)
+        for name in environment:
+            self._check(f"env.{name}", why_no_variable(name))
         folder = self._entry.get("cwd")
         return Command(
             program=self._expanded("command", self.one("command", str, "")),
@@ -234,18 +253,18 @@ class _Reader:
 
     def address(self, *, is_sse: bool) -> Address:
         url = self._expanded("url", self.one("url", str, ""))
-        parts = urlsplit(url)
-        if not url.lower().startswith(_SCHEMES) or not parts.hostname:
-            raise self._wrong("url", "a URL that begins with http:// or https://", shown_url(url))
-        if parts.password:
-            self._remember("url", parts.password)
-        headers = self.pairs("headers", is_secret=lambda _: True)
+        self._check("url", why_no_url(url))
+        if (password := urlsplit(url).password) is not None:
+            self._remember("url", password)
+        headers = self.pairs("headers", are_hidden=True)
+        for name, value in headers.items():
+            self._check(f"headers.{name}", why_no_header(name, value))
         auth: object = self._entry.get("auth")
         if auth is not None and not hasattr(auth, "async_auth_flow"):
             raise self._wrong("auth", "an object of the HTTP library that logs in", auth)
         return Address(url=url, headers=headers, is_sse=is_sse, auth=auth)
 
-    def pairs(self, name: str, *, is_secret: Callable[[str], bool]) -> dict[str, str]:
+    def pairs(self, name: str, *, are_hidden: bool) -> dict[str, str]:
         found: object = self._entry.get(name, {})
         if not isinstance(found, Mapping):
             raise self._wrong(name, "an object of texts", found)
@@ -254,8 +273,10 @@ class _Reader:
             if not isinstance(key, str) or not isinstance(value, str):
                 raise self._wrong(f"{name}.{key}", "a text", value)
             values[key] = self._expanded(f"{name}.{key}", value)
-            if is_secret(key):
+            if _is_secret_name(key):
                 self._remember(f"{name}.{key}", values[key])
+            elif are_hidden:
+                self._remember(f"{name}.{key}", values[key], shortest=_SHORTEST_VALUE)
         return values
 
     def effects(self) -> dict[str, str]:
@@ -286,8 +307,14 @@ class _Reader:
 
     def number(self, name: str, otherwise: float) -> float:
         value: object = self._entry.get(name, otherwise)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
             raise self._wrong(name, "a number above 0", value)
+        return value
+
+    def integer(self, name: str, otherwise: int) -> int:
+        value = self.number(name, otherwise)
+        if not isinstance(value, int):
+            raise self._wrong(name, "a whole number above 0", value)
         return value
 
     def _expanded(self, name: str, text: str) -> str:
@@ -303,12 +330,19 @@ class _Reader:
                 self._remember(variable, said)
             return said
 
-        return _VARIABLE.sub(value, text)
+        expanded = _VARIABLE.sub(value, text)
+        self._check(name, why_no_argument(expanded))
+        return expanded
 
-    def _remember(self, name: str, value: str) -> None:
+    def _check(self, name: str, reason: str) -> None:
+        """Ends with an error where there is a reason."""
+        if reason:
+            raise UsageError(f"{self._place}, `{name}`: {reason}.")
+
+    def _remember(self, name: str, value: str, *, shortest: int = SHORTEST_SECRET) -> None:
         words = value.split()
         secret = words[1] if len(words) == 2 else value  # a scheme before it, such as Bearer, is none
-        if len(secret.strip()) >= _SHORTEST_SECRET:
+        if len(secret.strip()) >= shortest:
             self.secrets[name] = secret
 
     def _wrong(self, name: str, expected: str, found: object) -> UsageError:
@@ -316,4 +350,4 @@ class _Reader:
 
 
 def _is_secret_name(name: str) -> bool:
-    return _SECRET_NAME.search(name) is not None
+    return name not in _PLAIN_NAMES and _SECRET_NAME.search(name) is not None

@@ -11,14 +11,18 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from wieldy.core.json import digest
-from wieldy.tools.names import MAX_NAME_LENGTH
+from wieldy.tools.names import DIGITS, MAX_NAME_LENGTH, MAX_PREFIX_LENGTH, shortened
 
 SEPARATOR: Final = "__"
-_DIGITS: Final = 8
+RULE: Final = (
+    f"a name has at most {MAX_NAME_LENGTH} letters, digits, `_` and `-`, and what stands before the first "
+    f"`{SEPARATOR}` in it is the server"
+)
+"""Why a name may not be the plain one, for people."""
+
 _LEGAL: Final = re.compile(r"[A-Za-z0-9_-]+")
 _ILLEGAL: Final = re.compile(r"[^A-Za-z0-9_-]+")
-_ENDS_IN_DIGEST: Final = re.compile(rf"_[0-9a-f]{{{_DIGITS}}}")
+_ENDS_IN_DIGEST: Final = re.compile(rf"_[0-9a-f]{{{DIGITS}}}")
 
 
 def offered_name(server: str | None, tool: str) -> str:
@@ -31,11 +35,19 @@ def offered_name(server: str | None, tool: str) -> str:
     plain = tool if server is None else f"{server}{SEPARATOR}{tool}"
     if len(plain) <= MAX_NAME_LENGTH and _is_read_back(server, plain) and not _ENDS_IN_DIGEST.fullmatch(plain[-9:]):
         return plain
-    ending = digest(server, tool)[:_DIGITS]
     # A server's part that cannot be read back is kept apart from all that can.
-    prefix = "" if server is None else _ILLEGAL.sub("_", server)[: MAX_NAME_LENGTH // 2] + SEPARATOR
-    whole = prefix + _ILLEGAL.sub("_", tool)
-    return f"{whole[: MAX_NAME_LENGTH - _DIGITS - 1]}_{ending}"
+    return name_apart(server, tool)
+
+
+def name_apart(server: str | None, tool: str) -> str:
+    """A name that no other tool can have: it ends in a digest of what it stands for, which plain names never do."""
+    prefix = "" if server is None else servers_part(server) + SEPARATOR
+    return shortened(prefix, _ILLEGAL.sub("_", tool), server, tool)
+
+
+def servers_part(server: str) -> str:
+    """What the names of all tools of this server begin with, and perhaps those of others."""
+    return _ILLEGAL.sub("_", server)[: MAX_PREFIX_LENGTH - 2]
 
 
 def _is_read_back(server: str | None, plain: str) -> bool:

@@ -22,7 +22,7 @@ from wieldy.connect.models.identifiers import SHORT_ID, chosen_tool, ids_in, wir
 from wieldy.connect.models.retries import Retries, Timeouts
 from wieldy.connect.models.served import ServedModel
 from wieldy.connect.models.settings import checked_key, checked_options, parse_address
-from wieldy.core.calls import AnyCall, ToolChoice, ToolDefinition, ToolResult
+from wieldy.core.calls import AnyCall, ToolDefinition, ToolResult
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.core.media import FilePart, ImagePart
@@ -52,6 +52,7 @@ class AnthropicModel(ServedModel):
         timeouts: Timeouts = Timeouts(),  # noqa: B008 (a frozen record)
         retries: Retries = Retries(),  # noqa: B008
         backend: str = "anthropic",
+        constrained: bool = True,
     ) -> None:
         """Nothing is sent before the first request.
 
@@ -65,6 +66,7 @@ class AnthropicModel(ServedModel):
             timeouts: How long to wait for the server.
             retries: How to try again.
             backend: `anthropic`, or `tool_calls` for models and servers without structured outputs.
+            constrained: Whether outputs and tools are enforced; if not, they are only asked for.
 
         Raises:
             UsageError: An argument cannot be used.
@@ -87,6 +89,7 @@ class AnthropicModel(ServedModel):
             server=server,
             options=checked_options(options, reserved=RESERVED_OPTIONS),
             backend=backend_named(backend, among=("anthropic", "tool_calls")).name,
+            constrained=constrained,
         )
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
@@ -139,8 +142,8 @@ def request_body(
         body["system"] = system
     if request.tools:
         body["tools"] = [_tool(tool, is_strict=tool.name in strict) for tool in request.tools]
-        if request.tool_choice.mode != "auto":
-            body["tool_choice"] = _tool_choice(request.tool_choice, request.tools)
+        if request.tool_choice.mode != "auto" or not request.parallel_calls:
+            body["tool_choice"] = _tool_choice(request)
     if request.stop:
         body.setdefault("stop_sequences", list(request.stop))
     return body
@@ -273,7 +276,11 @@ def _tool(definition: ToolDefinition, *, is_strict: bool) -> JsonObject:
     return {**tool, "strict": True} if is_strict else tool
 
 
-def _tool_choice(choice: ToolChoice, tools: Sequence[ToolDefinition]) -> JsonObject:
+def _tool_choice(request: ModelRequest) -> JsonObject:
+    choice = request.tool_choice
+    if choice.mode == "none":
+        return {"type": "none"}
+    alone: JsonObject = {} if request.parallel_calls else {"disable_parallel_tool_use": True}
     if choice.mode == "tool":
-        return {"type": "tool", "name": chosen_tool(choice, tools)}
-    return {"type": "none" if choice.mode == "none" else "any"}
+        return {"type": "tool", "name": chosen_tool(choice, request.tools), **alone}
+    return {"type": "auto" if choice.mode == "auto" else "any", **alone}

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 from wieldy.connect.models.answers import Delta, read_streamed_call, token_count
 from wieldy.connect.models.failures import ServerFacts, failure_of_event, not_the_protocol
 from wieldy.connect.models.identifiers import unique_id
-from wieldy.core.errors import ProviderError, RequestRefusedError
+from wieldy.core.errors import ContentFilterError, ProviderError
 from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.core.json import JsonObject
 from wieldy.core.limits import Usage
@@ -138,7 +138,7 @@ class MessageAssembly:
                 is_transient=True,
             )
         if stop_reason == _REFUSED:
-            raise RequestRefusedError(_refusal_text(self._server, self._stop.get("stop_details")))
+            raise ContentFilterError(_refusal_text(self._server, self._stop.get("stop_details")))
         was_cut = stop_reason in _CUT
         usage = Usage(
             input_tokens=sum(self._usage.get(name, 0) for name in _INPUT_FIELDS),

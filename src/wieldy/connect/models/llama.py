@@ -76,7 +76,7 @@ class Engine:
             raise ModelNotAvailableError(
                 f"Local models need llama.cpp, which cannot be imported ({error}). Run: {installing('local')}"
             ) from error
-        self._path = path
+        self.path = path
         self._context_tokens = context_tokens
         parameters: Any = xllamacpp.CommonParams()
         parameters.model.path = str(path)
@@ -111,7 +111,7 @@ class Engine:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        return Tokenizer.of_gguf(read_metadata(self._path))
+        return Tokenizer.of_gguf(read_metadata(self.path))
 
     def write(self, prompt: str, *, max_tokens: int, on_token: OnToken, grammar: Grammar | None = None) -> Ending:
         """The likeliest continuation, told token by token; with a grammar, complete within the budget.

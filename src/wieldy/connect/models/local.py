@@ -16,12 +16,14 @@ from pathlib import Path
 
 from wieldy.connect.models.chat_template import template_in
 from wieldy.connect.models.completing import completed
+from wieldy.connect.models.deployment import of_package, of_weights
 from wieldy.connect.models.gguf import read_metadata
 from wieldy.connect.models.llama import Engine
 from wieldy.connect.models.spoken import Speech
 from wieldy.connect.models.template_process import TemplateProcess
 from wieldy.connect.models.threads import IsLeft, Put, from_thread, in_thread
 from wieldy.connect.models.weights import EMBEDDED, fetch
+from wieldy.core.json import JsonObject
 from wieldy.core.messages import Message
 from wieldy.core.ports import ModelEvent, ModelRequest
 from wieldy.formats import ChatFormat
@@ -37,14 +39,22 @@ class LocalModel:
         name: What this model is called in records.
         chat_format: How the model writes calls, as a format or by its name; None to find it out from the chat template
             in the weights, and to describe tools in plain words to a model whose template has none.
+        constrained: Whether `stream` holds replies to the format, the tools' schemas and the output; guided, a model
+            always is.
     """
 
     def __init__(
-        self, *, path: Path | None = None, name: str | None = None, chat_format: str | ChatFormat | None = None
+        self,
+        *,
+        path: Path | None = None,
+        name: str | None = None,
+        chat_format: str | ChatFormat | None = None,
+        constrained: bool = True,
     ) -> None:
         self._path = path
         self._name = name or (f"local:{path.name}" if path else "local")
         self._format = chat_format
+        self._constrained = constrained
         self._loading = threading.Lock()
         self._loaded: tuple[Engine, Speech] | None = None
 
@@ -112,6 +122,22 @@ class LocalModel:
         engine, _ = await self._load()
         return await in_thread(lambda is_left: engine.weigh(prompt, options, is_unwanted=is_left))
 
+    async def deployment(self) -> JsonObject:
+        """What answers: the weights by their checksum, the engine, the chat format.
+
+        Raises:
+            ModelNotAvailableError: The weights cannot be had or loaded.
+        """
+        engine, speech = await self._load()
+        return {
+            **await in_thread(lambda _: of_weights(engine.path, read_metadata(engine.path))),
+            "engine": of_package("xllamacpp"),
+            "constraint": self._constrained,
+            "constraint_engine": of_package("llguidance"),
+            "speculative_decoding": None,
+            "chat_format": await in_thread(lambda _: speech.manner.chat_format.name),
+        }
+
     async def _load(self) -> tuple[Engine, Speech]:
         return self._loaded or await in_thread(lambda _: self._load_once())
 
@@ -121,5 +147,6 @@ class LocalModel:
                 path = self._path or fetch(EMBEDDED)
                 template = TemplateProcess(template_in(read_metadata(path)))
                 engine = Engine(path)
-                self._loaded = (engine, Speech(engine, template, chat_format=self._format))
+                speech = Speech(engine, template, chat_format=self._format, constrained=self._constrained)
+                self._loaded = (engine, speech)
             return self._loaded

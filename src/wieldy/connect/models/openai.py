@@ -90,6 +90,7 @@ class OpenAIModel(ServedModel):
         backend: str | None = None,
         chat_format: str | ChatFormat | None = None,
         tokenizer: Tokenizer | None = None,
+        constrained: bool = True,
     ) -> None:
         """Nothing is sent before the first request.
 
@@ -110,6 +111,7 @@ class OpenAIModel(ServedModel):
                 llama-server then mask tokens by it.
             tokenizer: The model's vocabulary, where the program has it: then a budget that is too small for the
                 shortest answer is refused before anything is sent.
+            constrained: Whether the server is asked to enforce outputs and tools; if not, they are only asked for.
 
         Raises:
             UsageError: An argument cannot be used.
@@ -134,6 +136,7 @@ class OpenAIModel(ServedModel):
             backend=None if backend is None else backend_named(backend, among=_BACKENDS).name,
             chat_format=chat_format,
             tokenizer=tokenizer,
+            constrained=constrained,
         )
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
@@ -217,6 +220,8 @@ def request_body(
         # "auto" is the default, and vLLM refuses it in words where it would take it in silence.
         if request.tool_choice.mode != "auto":
             body["tool_choice"] = _tool_choice(request.tool_choice, request.tools)
+        if not request.parallel_calls:
+            body["parallel_tool_calls"] = False
     if request.max_output_tokens is not None:
         body[dialect.max_tokens_field] = request.max_output_tokens
     if request.stop and dialect.takes_stop:

@@ -17,7 +17,7 @@ from wieldy.connect.models.answers import Delta, read_streamed_call, token_count
 from wieldy.connect.models.failures import ServerFacts, failure_of_event, not_the_protocol
 from wieldy.connect.models.identifiers import unique_id
 from wieldy.core.calls import AnyCall
-from wieldy.core.errors import ProviderError, RequestRefusedError
+from wieldy.core.errors import ContentFilterError, ProviderError
 from wieldy.core.events import CallDelta, ReasoningDelta, TextDelta
 from wieldy.core.json import JsonObject
 from wieldy.core.limits import Usage
@@ -202,7 +202,7 @@ class ChatAssembly:
                 is_transient=True,
             )
         if self._finish == _FILTERED:
-            raise RequestRefusedError(
+            raise ContentFilterError(
                 f"A content filter of {self._server.address} stopped the answer. The answer so far is not used."
             )
         if self._finish in _FAILED:

@@ -18,9 +18,12 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TypedDict
 
 from wieldy.core.errors import UsageError
+from wieldy.core.json import JsonValue
 from wieldy.core.ports import Model
 
 _FORMS = ("local", "local:PATH.gguf", "hf:NAME_OR_PATH", "openai:NAME", "anthropic:NAME", "http://HOST:PORT/v1#NAME")
@@ -28,31 +31,55 @@ _KINDS = ("local", "hf", "openai", "anthropic", "http", "https")
 _FAMILIES = {"gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
 
 
-def resolve(model: str | Model) -> Model:
+class Settings(TypedDict):
+    """What else is said of a model."""
+
+    chat_format: str | None
+    constrained: bool
+
+
+def resolve(
+    model: str | Model, *, chat_format: str | None = None, constrained: bool = True, seed: int | None = None
+) -> Model:
     """The model that a string names; a `Model` is given back as it is. Nothing is opened or sent.
 
+    Args:
+        model: The string, or a model.
+        chat_format: How it writes calls, by the name of a chat format; None to find that out.
+        constrained: Whether replies are held to tools and outputs by the hardest means that there are.
+        seed: Sent with every request to servers of the OpenAI protocol. Models in this process always take the
+            likeliest token, and Anthropic takes no seed.
+
     Raises:
-        UsageError: The string names no model, a key is missing, or it is neither a string nor a model.
+        UsageError: The string names no model, a key is missing, it is neither a string nor a model, or a setting cannot
+            be made of this one.
     """
     if not isinstance(model, str):
+        if chat_format is not None or not constrained or seed is not None:
+            raise UsageError(f"{model!r} has its settings already: give the name of a model with others.")
         return _checked(model)
+    settings = Settings(chat_format=chat_format, constrained=constrained)
     text = model.strip()
     kind, colon, rest = text.partition(":")
     match kind.lower():
         case "local":
-            return _local(rest, has_path=bool(colon))
+            return _local(rest, has_path=bool(colon), settings=settings)
         case "hf" if rest.strip():
-            return _hf(rest.strip())
+            return _hf(rest.strip(), settings)
         case "openai" if rest.strip():
-            return _openai(rest.strip())
+            return _openai(rest.strip(), settings, _seeded(seed))
         case "anthropic" if rest.strip():
-            return _anthropic(rest.strip())
+            return _anthropic(rest.strip(), settings)
         case "http" | "https" if rest.startswith("//"):
-            return _server(text)
+            return _server(text, settings, _seeded(seed))
         case "script":
             raise UsageError(f"{text!r} answers from what a task wants: only `wieldy eval --model {text}` has tasks.")
         case _:
             raise UsageError(_unknown_text(text))
+
+
+def _seeded(seed: int | None) -> Mapping[str, JsonValue] | None:
+    return None if seed is None else {"seed": seed}
 
 
 def _checked(model: Model) -> Model:
@@ -63,11 +90,11 @@ def _checked(model: Model) -> Model:
     return model
 
 
-def _local(path_text: str, *, has_path: bool) -> Model:
+def _local(path_text: str, *, has_path: bool, settings: Settings) -> Model:
     path = _weights(path_text) if has_path else None
     from wieldy.connect.models.local import LocalModel  # noqa: PLC0415 (see the module's docstring)
 
-    return LocalModel(path=path, name=f"local:{path.name}" if path else "local")
+    return LocalModel(path=path, name=f"local:{path.name}" if path else "local", **settings)
 
 
 def _weights(path_text: str) -> Path:
@@ -83,13 +110,13 @@ def _weights(path_text: str) -> Path:
     return path
 
 
-def _hf(source: str) -> Model:
+def _hf(source: str, settings: Settings) -> Model:
     from wieldy.connect.models.transformers import HfModel  # noqa: PLC0415
 
-    return HfModel(source)
+    return HfModel(source, **settings)
 
 
-def _openai(name: str) -> Model:
+def _openai(name: str, settings: Settings, options: Mapping[str, JsonValue] | None) -> Model:
     from wieldy.connect.models.openai import OPENAI_URL, OpenAIModel  # noqa: PLC0415
 
     base_url = _setting("OPENAI_BASE_URL") or OPENAI_URL
@@ -99,23 +126,25 @@ def _openai(name: str) -> Model:
             f"'openai:{name}' needs a key: set OPENAI_API_KEY. For another server set OPENAI_BASE_URL, "
             "or write its address: http://HOST:PORT/v1#NAME."
         )
-    return OpenAIModel(name, base_url=base_url, api_key=api_key, name=f"openai:{name}")
+    return OpenAIModel(name, base_url=base_url, api_key=api_key, name=f"openai:{name}", options=options, **settings)
 
 
-def _anthropic(name: str) -> Model:
+def _anthropic(name: str, settings: Settings) -> Model:
     from wieldy.connect.models.anthropic import AnthropicModel  # noqa: PLC0415
 
     api_key = _setting("ANTHROPIC_API_KEY")
     if api_key is None:
         raise UsageError(f"'anthropic:{name}' needs a key: set ANTHROPIC_API_KEY.")
-    return AnthropicModel(name, api_key=api_key)
+    if settings["chat_format"] is not None:
+        raise UsageError(f"'anthropic:{name}' writes calls as its provider has it: expected no chat format.")
+    return AnthropicModel(name, api_key=api_key, constrained=settings["constrained"])
 
 
-def _server(text: str) -> Model:
+def _server(text: str, settings: Settings, options: Mapping[str, JsonValue] | None) -> Model:
     from wieldy.connect.models.openai import OpenAIModel  # noqa: PLC0415
 
     address, _, name = text.partition("#")
-    return OpenAIModel(name.strip() or None, base_url=address)
+    return OpenAIModel(name.strip() or None, base_url=address, options=options, **settings)
 
 
 def _setting(name: str) -> str | None:

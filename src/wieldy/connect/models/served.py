@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Self
 from wieldy.connect.models.answers import Assembly
 from wieldy.connect.models.backends import PLAIN, Asked, Backend, backend_named
 from wieldy.connect.models.backends.plan import Plan, merged, plan_of
+from wieldy.connect.models.deployment import MODELS, QUESTIONS, read
 from wieldy.connect.models.fitting import grammar_of
 from wieldy.connect.models.flavours import MODELS_PATH, OLLAMA_PATH, by_host, by_models, by_version
 from wieldy.connect.models.http import HttpServer
@@ -24,7 +25,7 @@ from wieldy.connect.models.read_back import ReadBack
 from wieldy.connect.models.telling import told
 from wieldy.core.calls import AUTO, ToolChoice
 from wieldy.core.errors import BudgetError, GrammarError, RequestRefusedError
-from wieldy.core.json import JsonObject, canonical_json
+from wieldy.core.json import JsonObject, JsonValue, canonical_json
 from wieldy.core.ports import ModelEvent, ModelRequest
 from wieldy.grammar import minimum_tokens
 from wieldy.run.outputs import reader_of
@@ -52,6 +53,7 @@ class ServedModel:
         backend: The kind of server, by name; None: it is found out.
         chat_format: How the model is known to write calls; then servers that mask tokens hold it to that.
         tokenizer: The model's vocabulary, where the program has it: for what can be said before a request.
+        constrained: Whether the server is asked to enforce outputs and tools.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class ServedModel:
         backend: str | None,
         chat_format: str | ChatFormat | None = None,
         tokenizer: Tokenizer | None = None,
+        constrained: bool = True,
     ) -> None:
         self._name = name
         self._server = server
@@ -71,6 +74,7 @@ class ServedModel:
         self._backend: Backend | None = None if known is None else backend_named(known)
         self._chat_format = _format_named(chat_format) if isinstance(chat_format, str) else chat_format
         self._tokenizer = tokenizer
+        self._constrained = constrained
         self._refused: set[str] = set()
 
     def __repr__(self) -> str:
@@ -96,6 +100,24 @@ class ServedModel:
     async def find_backend(self) -> str:
         """The kind of server, by name: as given, by its host, or as it says itself; `plain` where nothing is known."""
         return (await self._found()).name
+
+    async def deployment(self) -> JsonObject:
+        """What the server tells of the model and of itself, which is None as long as nobody answers."""
+        facts = self._server.facts
+        known: JsonObject = {
+            "served_model": facts.model,
+            "address": facts.address,
+            "backend": await self.find_backend(),
+            "chat_format": None if self._chat_format is None else self._chat_format.name,
+            "constraint": self._constrained,
+            "options": self._options,
+        }
+        told, answers = dict[str, JsonValue](), False
+        for question in QUESTIONS.get(str(known["backend"]), (MODELS,)):
+            found = await self._server.look_up(question.path, at_root=question.at_root, seconds=LOOK_UP_S)
+            answers |= found is not None
+            told |= {} if found is None else read(question, found.body, facts.model)
+        return {**known, "backend": known["backend"] if answers else None, "server": told or None}
 
     def takes(
         self, output: OutputSpec | None = None, tools: Iterable[ToolLike] = (), *, tool_choice: ToolChoice = AUTO
@@ -178,7 +200,7 @@ class ServedModel:
 
     async def _planned(self, request: ModelRequest) -> Plan:
         asked = self._asked(request)
-        if asked.output is None and not asked.may_call:
+        if not self._constrained or (asked.output is None and not asked.may_call):
             return Plan()
         plan = plan_of(await self._found(), asked, options=self._options)
         return Plan() if _key(plan) in self._refused else plan

@@ -19,7 +19,7 @@ from typing import Final
 
 from wieldy.connect.models.answers import Delta
 from wieldy.connect.models.identifiers import ids_in
-from wieldy.connect.models.spoken_constraint import constraint_of
+from wieldy.connect.models.spoken_constraint import Constraint, constraint_of
 from wieldy.connect.models.spoken_reading import SpokenReading
 from wieldy.connect.models.telling import told
 from wieldy.connect.models.template_process import TemplateProcess
@@ -62,12 +62,19 @@ class Speech:
         writer: The model.
         template: Its chat template.
         chat_format: The format to use, by name or as it is; None to find it out from the template.
+        constrained: Whether replies are held to anything; if not, calls are read from what was written freely.
     """
 
     def __init__(
-        self, writer: Writer, template: TemplateProcess, *, chat_format: str | ChatFormat | None = None
+        self,
+        writer: Writer,
+        template: TemplateProcess,
+        *,
+        chat_format: str | ChatFormat | None = None,
+        constrained: bool = True,
     ) -> None:
         self.writer = writer
+        self._constrained = constrained
         self.template = template
         self._named = get(chat_format) if isinstance(chat_format, str) else chat_format
 
@@ -107,7 +114,7 @@ class Speech:
             request = replace(request, messages=told(request.messages, request.output))
         prompt = self._prompt(request, now)
         marks, chat = self._marks, self.manner.chat_format
-        constraint = constraint_of(request, chat, prompt=prompt, special_tokens=marks, beside=self._beside(request))
+        constraint = self._constraint(request, prompt)
         reading = SpokenReading(
             chat.parser(
                 request.tools,
@@ -134,6 +141,12 @@ class Speech:
         for delta in reading.close():
             on_delta(delta)
         return reading.reply(ending)
+
+    def _constraint(self, request: ModelRequest, prompt: str) -> Constraint:
+        if not self._constrained:
+            return Constraint(grammar=None)
+        chat, beside = self.manner.chat_format, self._beside(request)
+        return constraint_of(request, chat, prompt=prompt, special_tokens=self._marks, beside=beside)
 
     def _unmarked(self, request: ModelRequest) -> UnmarkedCalls | None:
         """What reads calls without marks: where there may be calls, and the text of an answer may be any."""

@@ -66,7 +66,7 @@ def constraint_of(
             tools,
             tool_choice=request.tool_choice if tools else NO_TOOLS,
             # A small model that has to call, and may call again, often goes on until its budget is gone.
-            at_most=1 if request.tool_choice.mode in ("required", "tool") else None,
+            at_most=1 if not request.parallel_calls or request.tool_choice.mode in ("required", "tool") else None,
             prompt=prompt,
             special_tokens=special_tokens,
             answer=answer,

@@ -14,12 +14,14 @@ from datetime import datetime
 from importlib import import_module
 from typing import Any, Final, cast
 
+from wieldy.connect.models.deployment import of_package
 from wieldy.connect.models.spoken import Speech
 from wieldy.connect.models.template_process import TemplateProcess, TemplateSource
 from wieldy.connect.models.threads import IsLeft, Put, from_thread, in_thread
 from wieldy.connect.models.transformers_writing import HfWriter
 from wieldy.core.errors import ModelNotAvailableError
 from wieldy.core.extras import installing
+from wieldy.core.json import JsonObject
 from wieldy.core.ports import ModelEvent, ModelRequest
 from wieldy.formats import ChatFormat
 
@@ -36,6 +38,7 @@ class HfModel:
         chat_format: How it writes calls, as a format or by its name; None to find it out from its chat template, and to
             describe tools in plain words to a model whose template has none.
         options: More arguments of `generate`; by default the likeliest token is taken every time.
+        constrained: Whether replies are held to the format, the tools' schemas and the output.
     """
 
     def __init__(
@@ -45,11 +48,13 @@ class HfModel:
         name: str | None = None,
         chat_format: str | ChatFormat | None = None,
         options: Mapping[str, Any] = GREEDY,
+        constrained: bool = True,
     ) -> None:
         self._source = source
         self._name = name or f"hf:{source}"
         self._format = chat_format
         self._options = dict(options)
+        self._constrained = constrained
         self._loading = threading.Lock()
         self._loaded: Speech | None = None
 
@@ -104,6 +109,23 @@ class HfModel:
             async for event in events:
                 yield event
 
+    async def deployment(self) -> JsonObject:
+        """What answers: the library, the number format and the revision of the weights, the chat format.
+
+        Raises:
+            ModelNotAvailableError: The library is not installed, or the model cannot be had or loaded.
+        """
+        speech = self._loaded or await in_thread(lambda _: self._load_once())
+        return {
+            **_loaded_as(speech),
+            "engine": of_package("transformers"),
+            "torch": of_package("torch"),
+            "constraint": self._constrained,
+            "constraint_engine": of_package("llguidance"),
+            "chat_format": await in_thread(lambda _: speech.manner.chat_format.name),
+            "options": {name: repr(value) for name, value in sorted(self._options.items())},
+        }
+
     def _load_once(self) -> Speech:
         with self._loading:
             if self._loaded is None:
@@ -112,7 +134,21 @@ class HfModel:
 
     def _speech(self, model: Any, tokenizer: Any) -> Speech:
         template = TemplateProcess(_template_of(tokenizer, self._name))
-        return Speech(HfWriter(model, tokenizer, self._options), template, chat_format=self._format)
+        writer = HfWriter(model, tokenizer, self._options)
+        return Speech(writer, template, chat_format=self._format, constrained=self._constrained)
+
+
+def _loaded_as(speech: Speech) -> JsonObject:
+    """How the weights are loaded; the library says so of them."""
+    model: Any = getattr(speech.writer, "model", None)
+    config: Any = getattr(model, "config", None)
+    quantisation: Any = getattr(config, "quantization_config", None)
+    return {
+        "source": getattr(config, "name_or_path", None),
+        "revision": getattr(config, "_commit_hash", None),
+        "number_format": str(getattr(model, "dtype", None)),
+        "quantisation": None if quantisation is None else str(quantisation),
+    }
 
 
 def _loaded(source: str) -> tuple[Any, Any]:

@@ -32,7 +32,7 @@ class HfWriter:
     begins_texts = False
 
     def __init__(self, model: Any, tokenizer: Any, options: Mapping[str, Any]) -> None:
-        self._model = model
+        self.model = model
         self._cut = tokenizer
         self._options = dict(options)
         self._writing = threading.Lock()
@@ -48,7 +48,7 @@ class HfWriter:
 
     @cached_property
     def _vocabulary(self) -> Tokenizer:
-        ends = self._model.generation_config.eos_token_id
+        ends = self.model.generation_config.eos_token_id
         return Tokenizer.of_transformers(self._cut, end_token=ends)
 
     def write(self, prompt: str, *, max_tokens: int, on_token: OnToken, grammar: Grammar | None = None) -> Ending:
@@ -63,7 +63,7 @@ class HfWriter:
             ProviderError: The library failed.
         """
         with self._writing:
-            inputs = self._cut(prompt, add_special_tokens=False, return_tensors="pt").to(self._model.device)
+            inputs = self._cut(prompt, add_special_tokens=False, return_tensors="pt").to(self.model.device)
             length: int = inputs["input_ids"].shape[1]
             room = self._room(length)
             row = None
@@ -74,7 +74,7 @@ class HfWriter:
             steps = _Steps(row, self.tokenizer, on_token, prompt_tokens=length)
             options = {"pad_token_id": self.tokenizer.end_token, **self._options}
             try:
-                self._model.generate(
+                self.model.generate(
                     **inputs,
                     logits_processor=[steps.score],
                     stopping_criteria=[steps.stop],
@@ -91,7 +91,7 @@ class HfWriter:
         Raises:
             RequestRefusedError: None may.
         """
-        most = getattr(self._model.config.get_text_config(), "max_position_embeddings", None) or 1 << 30
+        most = getattr(self.model.config.get_text_config(), "max_position_embeddings", None) or 1 << 30
         if prompt_tokens >= most:
             raise RequestRefusedError(
                 f"The conversation is too long for the model: {prompt_tokens} tokens, and it reads {most}. Give it "

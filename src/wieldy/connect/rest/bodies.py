@@ -11,15 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from wieldy.connect.rest.documents import Documents, Node, UnreadableError
+from wieldy.connect.rest.documents import Node, UnreadableError
 from wieldy.connect.rest.forms import Encoding
+from wieldy.connect.rest.meanings import Flat, SchemaReader
 from wieldy.connect.rest.reading import object_of, text_of, texts_of
-from wieldy.connect.rest.schemas import Flat, flat
 
 Kind: TypeAlias = Literal["json", "urlencoded", "multipart", "text", "bytes"]
 
 URLENCODED: Final = "application/x-www-form-urlencoded"
 MULTIPART: Final = "multipart/form-data"
+_MAX_VARIANTS: Final = 200
+"""How many meanings one property may have in all alternatives of a body; with more it may be anything."""
 _DELIMITERS: Final = {"csv": ",", "ssv": " ", "tsv": "\t", "pipes": "|", "spaceDelimited": " ", "pipeDelimited": "|"}
 
 
@@ -52,7 +54,7 @@ class Body:
     groups: tuple[tuple[str, ...], ...] = ()
 
 
-def read_body(node: Node, documents: Documents) -> Body | None:
+def read_body(node: Node, reader: SchemaReader) -> Body | None:
     """The body that a `requestBody` of version 3 describes; None where it describes none.
 
     Raises:
@@ -60,29 +62,29 @@ def read_body(node: Node, documents: Documents) -> Body | None:
     """
     if node.value is None:
         return None
-    node = documents.follow(node)
+    node = reader.documents.follow(node)
     content = object_of(node.object.get("content"))
     if not content:
         return None
     media_type = best_of(content)
-    media = documents.follow(node.of(content[media_type]))
+    media = reader.documents.follow(node.of(content[media_type]))
     return _body(
         media_type,
         media.part("schema"),
-        documents,
+        reader,
         encoding=media.part("encoding"),
         is_required=node.object.get("required") is True,
         description=text_of(node.object.get("description")),
     )
 
 
-def read_body_of_version_2(nodes: list[Node], consumes: list[str], documents: Documents) -> Body | None:
+def read_body_of_version_2(nodes: list[Node], consumes: list[str], reader: SchemaReader) -> Body | None:
     """The body that parameters of version 2.0 describe.
 
     Args:
         nodes: Those that are in `body` or in `formData`.
         consumes: Media types that the operation takes.
-        documents: Where references lead.
+        reader: Says what schemas mean.
     """
     whole = next((node for node in nodes if text_of(node.object.get("in")).lower() == "body"), None)
     media_types: dict[str, None] = dict.fromkeys(consumes)
@@ -91,7 +93,7 @@ def read_body_of_version_2(nodes: list[Node], consumes: list[str], documents: Do
         return _body(
             "application/json" if _kind(media_type) in {"urlencoded", "multipart"} else media_type,
             whole.part("schema"),
-            documents,
+            reader,
             encoding=whole.of({}),
             is_required=whole.object.get("required") is True,
             description=text_of(whole.object.get("description")),
@@ -157,52 +159,53 @@ def _kind(media_type: str) -> Kind:
 
 
 def _body(
-    media_type: str, schema: Node, documents: Documents, *, encoding: Node, is_required: bool, description: str
+    media_type: str, schema: Node, reader: SchemaReader, *, encoding: Node, is_required: bool, description: str
 ) -> Body:
     kind = _kind(media_type)
     media_type = "application/json" if kind == "json" and "*" in media_type else media_type
-    meaning = flat(schema, documents)
+    meaning = reader.flat(schema)
     shared = Body(kind=kind, media_type=media_type, whole=schema, is_required=is_required, description=description)
     if kind in {"text", "bytes"}:
         return shared
-    properties, required, groups = _members(meaning, documents)
+    properties, required, groups = _members(meaning, reader)
     if not properties or (kind == "json" and meaning.keywords.get("type") == "array"):
         if kind != "json" and not meaning.is_object and meaning.keywords.get("type") is not None:
             raise UnreadableError(f"a body of {media_type} is made of properties, and its schema has none")
-        if properties or "properties" not in documents.follow(schema).object:
+        if properties or "properties" not in reader.documents.follow(schema).object:
             return shared  # any object, or no object at all
     return Body(
         kind=kind,
         media_type=media_type,
         properties=properties,
         required=tuple(required),
-        additional=meaning.additional,
+        additional=True if reader.is_cut else meaning.additional,
         is_required=is_required,
         description=description,
-        encodings={name: _encoding(encoding.part(name), part, documents) for name, part in properties.items()},
+        encodings={name: _encoding(encoding.part(name), part, reader) for name, part in properties.items()},
         groups=groups,
     )
 
 
-def _members(meaning: Flat, documents: Documents) -> tuple[dict[str, Node], list[str], tuple[tuple[str, ...], ...]]:
+def _members(meaning: Flat, reader: SchemaReader) -> tuple[dict[str, Node], list[str], tuple[tuple[str, ...], ...]]:
     """The properties that an object may have, those that it must have, and those of each alternative."""
-    branches = [flat(node, documents) for node in meaning.alternatives]
+    branches = [reader.flat(node) for node in meaning.alternatives]
     branches = [branch for branch in branches if branch.keywords.get("type") != "null"]
     if not branches:
-        return meaning.properties, meaning.required, ()
+        return meaning.properties, [*meaning.required], ()
     if not (meaning.properties or all(branch.properties for branch in branches)):
         return {}, [], ()  # it may be something else than an object
     properties = dict(meaning.properties)
     variants: dict[str, list[Node]] = {}
     for branch in branches:
         for name, node in branch.properties.items():
-            if node not in variants.setdefault(name, []):
-                variants[name].append(node)
+            known = variants.setdefault(name, [])
+            if len(known) <= _MAX_VARIANTS and node not in known:
+                known.append(node)
     for name, nodes in variants.items():
         union = nodes[0] if len(nodes) == 1 else nodes[0].of({"anyOf": [node.value for node in nodes]})
-        if len({node.base for node in nodes}) == 1:
+        if len({node.base for node in nodes}) == 1 and len(nodes) <= _MAX_VARIANTS:
             properties.setdefault(name, union)
-        else:  # they mean different documents: anything of either
+        else:  # they mean different documents, or are very many: anything
             properties.setdefault(name, nodes[0].of({}))
     common = set(branches[0].required).intersection(*(branch.required for branch in branches))
     required = [*meaning.required, *(name for name in branches[0].required if name in common)]
@@ -213,9 +216,9 @@ def _members(meaning: Flat, documents: Documents) -> tuple[dict[str, Node], list
     )
 
 
-def _encoding(said: Node, schema: Node, documents: Documents) -> Encoding:
-    value, meaning = said.object, flat(schema, documents)
-    item = flat(meaning.items, documents) if meaning.items else meaning
+def _encoding(said: Node, schema: Node, reader: SchemaReader) -> Encoding:
+    value, meaning = said.object, reader.flat(schema)
+    item = reader.flat(meaning.items) if meaning.items else meaning
     style, explode = text_of(value.get("style")), value.get("explode")
     return Encoding(
         content_type=text_of(value.get("contentType")),

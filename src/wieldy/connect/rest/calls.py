@@ -18,7 +18,7 @@ from wieldy.connect.rest.paging import next_arguments
 from wieldy.connect.rest.plans import Plan
 from wieldy.connect.rest.requests import Request, make_request
 from wieldy.connect.rest.responses import Response, failure_of, value_of
-from wieldy.connect.rest.security import Credentials, Scheme, Secrets, chosen
+from wieldy.connect.rest.security import Credentials, Scheme, Secrets, chosen, unanswerable
 from wieldy.connect.rest.service import Service
 from wieldy.connect.rest.tokens import Tokens
 from wieldy.core.calls import Effect
@@ -67,27 +67,42 @@ class Caller:
         self._now = now
         self._tokens: Tokens | None = None
 
-    async def call(self, plan: Plan, arguments: JsonObject, *, effect: Effect, idempotency_key: str) -> Page:
+    async def call(
+        self, plan: Plan, arguments: JsonObject, *, effect: Effect, idempotency_key: str, name: str | None = None
+    ) -> Page:
         """What the service answers.
+
+        Args:
+            plan: The operation.
+            arguments: As the tool's schema has them.
+            effect: What the call does.
+            idempotency_key: The same for each attempt.
+            name: Under which the tool was called, if not the operation's.
 
         Raises:
             ModelVisibleError: It does not, or answers that it failed; the error says what is known of the effect.
         """
-        name = plan.operation.name
+        name = name or plan.operation.name
         server, reason = self._service.server_of(plan.operation)
         if not server:
             raise ToolError(f"`{name}` cannot be called: {reason}. Say so; asking again does not help.")
         request = make_request(plan, arguments, server=server, idempotency_key=idempotency_key)
-        schemes, missing = chosen(plan.requirements, self._service.schemes, self._credentials)
+        known = self._service.schemes
+        schemes, missing = chosen(plan.requirements, known.known, self._credentials)
         response = await self._answer(name, request, schemes, effect=effect, server=server)
         mask = self._mask()
         if not response.is_success:
             retry_after_s = parse_retry_after(response.headers, now=self._now)
-            raise failure_of(response, name=name, mask=mask, retry_after_s=retry_after_s, missing=missing)
+            unsupported = unanswerable(plan.requirements, known)
+            raise failure_of(
+                response, name=name, mask=mask, retry_after_s=retry_after_s, missing=missing, unsupported=unsupported
+            )
         value = value_of(response, method=request.method, mask=mask)
         following = None
         if request.method == "GET" and is_json(value):
             following = next_arguments(plan, arguments, response, cast("JsonValue", value))
+        if following is not None and mask.value(following) != following:
+            following = None  # a service that repeats a secret in a link; the model is shown the arguments
         return Page(value=value, following=following)
 
     async def _answer(

@@ -1,13 +1,13 @@
 """Sends requests to a service and reads its answers. The only place here that waits for the network, besides `tokens`.
 
 Law: secrets go to the servers that the document names and to no other: a redirect to another host takes none along, and
-is followed only where nothing but reading was asked for. Nothing that the service sets, such as a cookie, is kept
+is followed only where nothing but reading was asked for, and from the open network never into a private one (`reach`).
+Nothing that the service sets, such as a cookie, is kept
 between requests. Deliberately not here: trying again (the runtime does, by what the errors say).
 """
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import ssl
 from collections.abc import AsyncGenerator, Generator
@@ -21,6 +21,7 @@ import anyio
 import httpx2
 from anyio.lowlevel import EventLoopToken, current_token
 
+from wieldy.connect.rest.reach import LookUp, at_address, has_proxy, is_open, look_up, looks_private, open_address
 from wieldy.connect.rest.requests import Request
 from wieldy.connect.rest.responses import Response
 from wieldy.connect.rest.security import Secrets
@@ -67,11 +68,20 @@ class TooLargeError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Hop:
-    """One request on the way, and whether secrets go along."""
+class Hop:
+    """One request on the way.
+
+    Attributes:
+        request: What is sent.
+        has_secrets: Whether secrets go along.
+        must_be_open: Whether its server has to be in the open network, since a server there redirected to it.
+        address: Of its server, where it was looked up already.
+    """
 
     request: Request
     has_secrets: bool
+    must_be_open: bool = False
+    address: str = ""
 
 
 class ServiceClient:
@@ -80,15 +90,17 @@ class ServiceClient:
     Args:
         timeout_s: How long one request may take in all, in seconds.
         max_bytes: How much of an answer is read.
+        look: Looks up the names to which servers redirect.
     """
 
-    def __init__(self, *, timeout_s: float, max_bytes: int) -> None:
+    def __init__(self, *, timeout_s: float, max_bytes: int, look: LookUp = look_up) -> None:
         self.timeout_s = timeout_s
         self._max_bytes = max_bytes
         self._clients: dict[_Key, httpx2.AsyncClient] = {}
         self._tls: ssl.SSLContext | None = None
         self._held: set[EventLoopToken] = set()
         self._app: Any = None
+        self._look = look
 
     def reach(self, app: Any) -> None:
         """All requests go to this ASGI application, in this process, and none to the network."""
@@ -126,23 +138,41 @@ class ServiceClient:
 
     async def _exchange(self, request: Request, secrets: Secrets) -> Response:
         with anyio.fail_after(self.timeout_s):
-            hop = _Hop(request=request, has_secrets=True)
-            response = await self._once(hop, secrets)
+            hop = Hop(request=request, has_secrets=True)
+            response, is_local = await self._once(hop, secrets)
             for _ in range(MAX_REDIRECTS):
-                following = next_hop(hop, response)
+                following = next_hop(hop, response, is_local=is_local)
+                if following is not None and following.must_be_open:
+                    following = await self._looked_up(following)
                 if following is None:
                     break
                 hop = following
-                response = await self._once(hop, secrets)
+                response, is_local = await self._once(hop, secrets)
             return response
 
-    async def _once(self, hop: _Hop, secrets: Secrets) -> Response:
+    async def _looked_up(self, hop: Hop) -> Hop | None:
+        """The hop with its server's address, if that is in the open network."""
+        url = hop.request.url
+        if self._app is not None:
+            return hop
+        try:
+            address = await open_address(url, self._look)
+        except (OSError, ValueError):
+            # The proxy may know the name, and is the one to say who can be reached through it.
+            return hop if has_proxy(url) else None
+        if address is None:
+            return None
+        return hop if has_proxy(url) else replace(hop, address=address)
+
+    async def _once(self, hop: Hop, secrets: Secrets) -> tuple[Response, bool]:
+        """The answer, and whether its server is on this machine or in a private network."""
         client = self._client(hop.request.url)
         # Made by hand, so that nothing of the client's own is added: no cookies, no password out of a file.
-        sent = _written(hop.request, secrets if hop.has_secrets else NO_SECRETS, timeout_s=self.timeout_s)
+        sent = written(hop, secrets if hop.has_secrets else NO_SECRETS, timeout_s=self.timeout_s)
         with _unlogged():
             answer = await client.send(sent, stream=True, auth=None, follow_redirects=False)
         try:
+            is_local = looks_private(hop.request.url) or _is_local(answer)
             content = bytearray()
             async for piece in answer.aiter_bytes():
                 content += piece
@@ -152,10 +182,11 @@ class ServiceClient:
             await answer.aclose()
             client.cookies.clear()
         headers = {name.lower(): value for name, value in answer.headers.items()}
-        return Response(status=answer.status_code, headers=headers, content=bytes(content), url=hop.request.url)
+        response = Response(status=answer.status_code, headers=headers, content=bytes(content), url=hop.request.url)
+        return response, is_local
 
     def _client(self, url: str) -> httpx2.AsyncClient:
-        is_secure, is_local = url[:6].lower() == "https:", _is_private(url)
+        is_secure, is_local = url[:6].lower() == "https:", looks_private(url)
         key = (current_token(), is_secure, is_local)
         if key not in self._clients:
             self._clients[key] = self._open(is_secure=is_secure, is_local=is_local)
@@ -186,11 +217,16 @@ class ServiceClient:
 NO_SECRETS: Final = Secrets(headers=[], query=[], cookies=[])
 
 
-def next_hop(hop: _Hop, response: Response) -> _Hop | None:
+def next_hop(hop: Hop, response: Response, *, is_local: bool) -> Hop | None:
     """Where a redirect leads, if it is followed; the answer itself is then the last one otherwise.
 
     A redirect to the same host is followed as the protocol says. One to another host, or from TLS to none, is followed
     only by requests that read, without secrets, and never from the open network into a private one.
+
+    Args:
+        hop: What was sent.
+        response: What came back.
+        is_local: Whether it came from this machine or a private network.
     """
     location = response.headers.get("location")
     if response.status not in {301, 302, 303, 307, 308} or not location:
@@ -205,24 +241,30 @@ def next_hop(hop: _Hop, response: Response) -> _Hop | None:
         request = replace(request, method="GET", content=None, headers=_without_content(request))
     if request.method not in _READING and response.status not in {307, 308}:
         return None
-    if not is_same and (request.method not in _READING or not _may_leave(request.url, url)):
+    if not is_same and (request.method not in _READING or not _may_leave(request.url, url, is_local=is_local)):
         return None
     kept = request if is_same else replace(request, headers=_public(request), cookies=())
-    return _Hop(request=replace(kept, url=url), has_secrets=hop.has_secrets and is_same)
+    return Hop(
+        request=replace(kept, url=url),
+        has_secrets=hop.has_secrets and is_same,
+        must_be_open=hop.must_be_open or not (is_same or is_local),
+    )
 
 
-def _may_leave(source: str, target: str) -> bool:
+def _may_leave(source: str, target: str, *, is_local: bool) -> bool:
     if urlsplit(target).scheme not in {"http", "https"} or (source.startswith("https:") and target.startswith("http:")):
         return False
-    return _is_private(source) or not _is_private(target)
+    return is_local or not looks_private(target)
 
 
-def _is_private(url: str) -> bool:
-    host = (urlsplit(url).hostname or "").lower()
+def _is_local(answer: httpx2.Response) -> bool:
+    """Whether who answered is on this machine or in a private network; of a proxy that says nothing."""
+    stream = answer.extensions.get("network_stream")
+    address = None if stream is None else stream.get_extra_info("server_addr")
     try:
-        return not ipaddress.ip_address(host).is_global
+        return address is not None and not has_proxy(str(answer.request.url)) and not is_open(str(address[0]))
     except ValueError:
-        return host == "localhost" or host.endswith((".localhost", ".local", ".internal")) or "." not in host
+        return False
 
 
 def _without_content(request: Request) -> tuple[tuple[str, str], ...]:
@@ -234,17 +276,25 @@ def _public(request: Request) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in request.headers if name.lower() == "accept")
 
 
-def _written(request: Request, secrets: Secrets, *, timeout_s: float) -> httpx2.Request:
-    url = request.url
+def written(hop: Hop, secrets: Secrets, *, timeout_s: float) -> httpx2.Request:
+    """The request for the wire; to a server whose address was looked up it goes to that, and names it as before."""
+    request = hop.request
+    url = at_address(request.url, hop.address) if hop.address else request.url
     if secrets.query:
         url += ("&" if "?" in url else "?") + "&".join(secrets.query)
     cookies = "; ".join((*request.cookies, *secrets.cookies))
     headers = [_USER_AGENT, *request.headers, *secrets.headers, *([("Cookie", cookies)] if cookies else [])]
+    extensions: dict[str, Any] = {}
+    if hop.address:
+        named = httpx2.URL(request.url)
+        # A connection to an address is kept for no other name.
+        headers += [("Host", named.netloc.decode("ascii")), ("Connection", "close")]
+        extensions["sni_hostname"] = named.raw_host.decode("ascii")
     timeouts = httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s), pool=None)
     return httpx2.Request(
         request.method,
         url,
         headers=[(name.encode("utf-8"), value.encode("utf-8")) for name, value in headers],
         content=request.content,
-        extensions={"timeout": timeouts.as_dict()},
+        extensions={**extensions, "timeout": timeouts.as_dict()},
     )

@@ -211,9 +211,11 @@ def address(reference: str, *, base: str) -> str:
     if reference.startswith("#"):
         return base + reference
     try:
-        return urljoin(base, reference)
+        joined = urljoin(base, reference)
+        urlsplit(joined)  # of an empty base nothing is looked at
     except ValueError as error:
         raise UnreadableError(f"the reference {reference!r} is no address: {error}") from error
+    return joined
 
 
 def _member(value: JsonValue, name: str, reference: str) -> JsonValue:

@@ -16,8 +16,8 @@ from wieldy.core.errors import UsageError
 from wieldy.core.foreign import single
 from wieldy.core.json import JsonObject
 
-SERVER: Final = "http://app.localhost"
-"""What requests are addressed to; the name leads nowhere else."""
+SERVER: Final = "http://localhost"
+"""What requests are addressed to: applications that ask for it find that they are called from this machine."""
 
 
 class AppToolset(OpenApiToolset):

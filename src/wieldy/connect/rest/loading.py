@@ -18,6 +18,8 @@ from wieldy.core.json import JsonValue
 MAX_DOCUMENT_BYTES: Final = 64 * 2**20
 """Of one file; the largest known description of a service has 47 MB."""
 
+_MOST_BY_ALIASES: Final = 1_000_000
+"""How many values more than characters a document in YAML may have once its aliases are written out."""
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _BOOLEAN: Final = re.compile(r"(?:true|True|TRUE|false|False|FALSE)$")
 _ERRORS_OF_YAML: Final = (ValueError, TypeError, RecursionError, AttributeError)
@@ -58,10 +60,30 @@ def _parse_yaml(text: str, *, name: str) -> JsonValue:
             f"{name}: expected JSON. If it is YAML, install its reader: {installing('openapi')}."
         ) from error
     try:
-        return cast("JsonValue", yaml.load(text, Loader=_loader(yaml)))
+        value = cast("JsonValue", yaml.load(text, Loader=_loader(yaml)))
+        _check_aliases(value, most=len(text) + _MOST_BY_ALIASES, name=name)
     except (yaml.YAMLError, *_ERRORS_OF_YAML) as error:
         reason = " ".join(str(error).split())[:300]
         raise UsageError(f"{name}: expected JSON or YAML, found neither: {reason}.") from error
+    return value
+
+
+def _check_aliases(value: JsonValue, *, most: int, name: str) -> None:
+    """Nothing, if the document is of a size that can be gone through, each alias written out.
+
+    Raises:
+        UsageError: It is not, or a part stands within itself.
+    """
+    left, waiting = most, [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict | list):
+            left -= len(part)
+            if left < 0:
+                raise UsageError(
+                    f"{name}: expected at most {most} values, found more once its aliases are written out."
+                )
+            waiting += part.values() if isinstance(part, dict) else part
 
 
 def _loader(yaml: Any) -> Any:

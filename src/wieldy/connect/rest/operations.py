@@ -78,8 +78,8 @@ def check_version(document: JsonObject) -> bool:
     raise UsageError(f"Expected an OpenAPI document of version 2.0, 3.0 or 3.1, found {found}.")
 
 
-def read_operations(documents: Documents) -> tuple[list[Operation], list[Diagnostic]]:
-    """All operations in the document's order, and what could not be read.
+def read_operations(documents: Documents, *, prefix: str = "") -> tuple[list[Operation], list[Diagnostic]]:
+    """All operations in the document's order, their names with the prefix, and what could not be read.
 
     Raises:
         UsageError: The document cannot be read at all.
@@ -98,7 +98,8 @@ def read_operations(documents: Documents) -> tuple[list[Operation], list[Diagnos
         raise UsageError(f"Expected the document's `paths` to be an object, found {type(paths).__name__}.")
     diagnostics: list[Diagnostic] = []
     found = [each for path in paths for each in _of_path(path, root.of(paths[path]), documents, diagnostics)]
-    names = tool_names([(_wanted_name(method, path, node), f"{method} {path}") for method, path, _, node in found])
+    wanted = [(_wanted_name(method, path, node), f"{method} {path}") for method, path, _, node in found]
+    names = tool_names(wanted, prefix=prefix)
     operations = [
         Operation(
             name=name,
@@ -128,6 +129,10 @@ def _of_path(
     known = {name.lower(): (place, value) for place in (item, written) for name, value in place.object.items()}
     if not isinstance(item.value, dict):
         diagnostics.append(Diagnostic(place=path, reason=f"expected an object, found {type(item.value).__name__}"))
+    elif "$ref" in written.object and known.keys().isdisjoint(METHODS):
+        reference = written.object["$ref"]
+        reason = f"its reference {reference!r:.200} leads to no operations: expected one to an object that has some"
+        diagnostics.append(Diagnostic(place=path, reason=reason))
     for method, (place, value) in known.items():
         if method not in METHODS:
             continue

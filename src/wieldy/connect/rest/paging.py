@@ -17,7 +17,7 @@ from wieldy.connect.rest.responses import Response
 from wieldy.connect.rest.servers import origin_of
 from wieldy.core.json import JsonObject, JsonValue
 
-_NEXT: Final = re.compile(r"<([^>]*)>[^,<]*;\s*rel=\"?([^\",;]*\s)?next[\s\"]?", re.IGNORECASE)
+_NEXT: Final = re.compile(r"<([^<>]*)>[^,<]*;\s*rel=\"?([^\",;]*\s)?next[\s\"]?", re.IGNORECASE)
 _LINKS: Final = (
     ("@odata.nextLink",),
     ("odata.nextLink",),

@@ -57,6 +57,11 @@ class Parameter:
         return self.writing.name
 
     @property
+    def identity(self) -> tuple[str, str]:
+        """Its place and its name there, of a header in small letters."""
+        return self.place, self.name.lower() if self.place == "header" else self.name
+
+    @property
     def is_idempotency_key(self) -> bool:
         """Whether it is the header by which the service knows a call that is repeated."""
         return self.place == "header" and _KEY.fullmatch(self.name) is not None
@@ -79,7 +84,7 @@ def read_parameters(path: str, nodes: Iterable[Node], documents: Documents) -> l
         parameter = _parameter(documents.follow(node))
         if parameter is None or (parameter.place == "path" and parameter.name not in in_path):
             continue
-        found[parameter.place, parameter.name.lower() if parameter.place == "header" else parameter.name] = parameter
+        found[parameter.identity] = parameter
     for name in in_path:
         if ("path", name) not in found:
             found["path", name] = _forgotten(name)

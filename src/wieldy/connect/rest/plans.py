@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from wieldy.connect.rest.bodies import Body, read_body, read_body_of_version_2
 from wieldy.connect.rest.documents import Documents, Node
+from wieldy.connect.rest.meanings import SchemaReader
 from wieldy.connect.rest.naming import argument_name
 from wieldy.connect.rest.operations import Operation
 from wieldy.connect.rest.parameters import Parameter, of_body, parameter_nodes, read_parameters
 from wieldy.connect.rest.reading import one_line, text_of, texts_of
 from wieldy.connect.rest.schemas import SchemaWriter
-from wieldy.connect.rest.security import requirements_of
+from wieldy.connect.rest.security import Scheme, places_of, requirements_of
 from wieldy.core.json import JsonObject, JsonValue
 
 WHOLE_BODY = "body"
@@ -50,13 +51,14 @@ class Plan:
     is_cut: bool
 
 
-def make_plan(operation: Operation, documents: Documents, *, characters: int) -> Plan:
-    """The plan of an operation.
+def make_plan(operation: Operation, documents: Documents, *, characters: int, schemes: Mapping[str, Scheme]) -> Plan:
+    """The plan of an operation; a parameter whose place a credential takes is no argument.
 
     Args:
         operation: As the document has it.
         documents: Where references lead.
         characters: How much its schema may say beyond the arguments' own names and types.
+        schemes: The document's security schemes.
 
     Raises:
         UnreadableError: It cannot be called as it is described.
@@ -64,12 +66,15 @@ def make_plan(operation: Operation, documents: Documents, *, characters: int) ->
     root, node = documents.root, operation.node
     nodes = parameter_nodes(operation.item, node)
     parameters = read_parameters(operation.path, nodes, documents)
-    body = _body(root, node, nodes, documents, method=operation.method)
+    reader = SchemaReader(documents)
+    body = _body(root, node, nodes, reader, method=operation.method)
     key = next((each for each in parameters if each.is_idempotency_key), None)
-    shown = [each for each in parameters if each is not key]
-    fields = _fields(body, documents)
+    requirements = requirements_of(root, node)
+    taken = places_of(requirements, schemes)
+    shown = [each for each in parameters if each is not key and each.identity not in taken]
+    fields = _fields(body, reader)
     arguments = _argument_names(shown, set(fields) | ({WHOLE_BODY} if body is not None and body.whole else set()))
-    writer = SchemaWriter(documents, direction="request", characters=characters)
+    writer = SchemaWriter(reader, direction="request", characters=characters)
     schema = _schema(arguments, body, fields, writer)
     return Plan(
         operation=operation,
@@ -78,25 +83,25 @@ def make_plan(operation: Operation, documents: Documents, *, characters: int) ->
         body=body,
         fields=fields,
         input_schema=schema,
-        requirements=requirements_of(root, node),
+        requirements=requirements,
         is_cut=writer.is_cut,
     )
 
 
-def _body(root: Node, node: Node, nodes: list[Node], documents: Documents, *, method: str) -> Body | None:
+def _body(root: Node, node: Node, nodes: list[Node], reader: SchemaReader, *, method: str) -> Body | None:
     if method in {"TRACE", "HEAD"}:
         return None
     if not text_of(root.object.get("swagger")):
-        return read_body(node.part("requestBody"), documents)
+        return read_body(node.part("requestBody"), reader)
     consumes = texts_of(node.object.get("consumes")) or texts_of(root.object.get("consumes"))
-    return read_body_of_version_2(of_body(nodes, documents), consumes, documents)
+    return read_body_of_version_2(of_body(nodes, reader.documents), consumes, reader)
 
 
-def _fields(body: Body | None, documents: Documents) -> dict[str, str]:
+def _fields(body: Body | None, reader: SchemaReader) -> dict[str, str]:
     """Properties by argument; those that only come back are none."""
     if body is None:
         return {}
-    writer = SchemaWriter(documents, direction="request", characters=0)
+    writer = SchemaWriter(reader, direction="request", characters=0)
     sent = [name for name, node in body.properties.items() if not writer.hides(node)]
     return _different({name: argument_name(name) for name in sent})
 

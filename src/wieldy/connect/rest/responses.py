@@ -32,7 +32,9 @@ _NOTHING_DONE: Final = frozenset({425, 429})
 _TEXTS: Final = ("text/", "application/xml", "application/yaml", "application/x-yaml", "application/javascript")
 _FILE_NAME: Final = re.compile(r"filename\*?=(?:UTF-8'[^']*')?\"?([^\";]+)", re.IGNORECASE)
 _CHARSET: Final = re.compile(r"charset=\"?([^\";\s]+)", re.IGNORECASE)
-_TAGS: Final = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_MEDIA_TYPE: Final = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
+_NOT_SHOWN: Final = re.compile(r"(/?)\s*(script|style)\b", re.IGNORECASE)
+"""The beginning of a tag of HTML that stands around, or ends, what browsers do not show."""
 _ADVICE: Final[Mapping[int, str]] = {
     400: "Correct the arguments.",
     401: "The service does not accept who asks. Say that its credentials have to be seen to.",
@@ -89,7 +91,7 @@ def value_of(response: Response, *, method: str, mask: Mask) -> object:
     text = _as_text(response)
     if text is not None:
         return mask.text(text)
-    return _as_file(response)
+    return _as_file(response, mask)
 
 
 def presented(value: object, *, note: str) -> object:
@@ -107,6 +109,7 @@ def failure_of(
     mask: Mask,
     retry_after_s: float | None,
     missing: Sequence[str] = (),
+    unsupported: Sequence[str] = (),
 ) -> ToolError:
     """The error that an answer is which does not answer the request.
 
@@ -116,15 +119,18 @@ def failure_of(
         mask: Hides secrets that the service repeats.
         retry_after_s: How long it asks to be left alone, in seconds.
         missing: Security schemes of which no secret was given.
+        unsupported: What the service demands and nobody here can give it, in sentences.
     """
     status = response.status
     sentences = [f"`{name}` failed: the service answered {status}{_phrase(status)}."]
-    said = mask.text(_words(response))
+    said = _words(response, mask)
     if said:
         sentences.append(f"It says: {said}")
     if 300 <= status < 400 and "location" in response.headers:
-        sentences.append("It leads to another address, where this is not sent on to.")
-    if status in {401, 403} and missing:
+        sentences.append("It redirects, which was not followed any further.")
+    if status in {401, 403} and unsupported:
+        sentences.append(f"Say so, asking again does not help: {'; '.join(unsupported)}.")
+    elif status in {401, 403} and missing:
         sentences.append(f"No credentials were given for {' or '.join(missing)}: say so, they have to be configured.")
     elif advice := _ADVICE.get(status):
         sentences.append(advice)
@@ -166,22 +172,22 @@ def _as_text(response: Response) -> str | None:
     return response.content.decode("utf-8", "replace") if kind else None
 
 
-def _as_file(response: Response) -> ImagePart | FilePart:
-    kind = response.media_type
-    if kind in {"", "application/octet-stream"}:
-        kind = media_type_of(response.content) or media_type_of_name(_file_name(response)) or "application/octet-stream"
+def _as_file(response: Response, mask: Mask) -> ImagePart | FilePart:
+    kind, name = response.media_type, _file_name(response, mask)
+    if kind == "application/octet-stream" or not _MEDIA_TYPE.fullmatch(kind) or mask.text(kind) != kind:
+        kind = media_type_of(response.content) or media_type_of_name(name) or "application/octet-stream"
     if kind.startswith("image/"):
         return ImagePart.from_bytes(response.content, media_type=kind)
-    return FilePart.from_bytes(response.content, name=_file_name(response), media_type=kind)
+    return FilePart.from_bytes(response.content, name=name, media_type=kind)
 
 
-def _file_name(response: Response) -> str:
+def _file_name(response: Response, mask: Mask) -> str:
     named = _FILE_NAME.search(response.headers.get("content-disposition", ""))
     name = unquote(named[1]) if named else PurePath(unquote(urlsplit(response.url).path)).name
-    return one_line(PurePath(name.replace("\\", "/")).name, limit=100) or "file"
+    return _one_line(PurePath(name.replace("\\", "/")).name, mask, limit=100) or "file"
 
 
-def _words(response: Response) -> str:
+def _words(response: Response, mask: Mask) -> str:
     """What the service says of a failure, on one line."""
     found, value = _as_json(response)
     if found:
@@ -189,5 +195,29 @@ def _words(response: Response) -> str:
     else:
         text = _as_text(response) or ""
         if "html" in response.media_type or text.lstrip()[:1] == "<":
-            text = _TAGS.sub(" ", text)
-    return one_line(without_sequences(text), limit=MAX_QUOTED)
+            text = _without_tags(text)
+    return _one_line(without_sequences(text), mask, limit=MAX_QUOTED)
+
+
+def _one_line(text: str, mask: Mask, *, limit: int) -> str:
+    # Before it is cut, which would leave a part of a secret; and after, since what stood between its parts is gone.
+    return mask.text(one_line(mask.text(text), limit=limit))
+
+
+def _without_tags(text: str) -> str:
+    """What a page of HTML shows.
+
+    Cost: linear in the text, whatever it is.
+    """
+    first, *others = text.split("<")
+    shown, hidden_by = [first], ""
+    for piece in others:
+        tag, end, following = piece.partition(">")
+        found = _NOT_SHOWN.match(tag) if end else None
+        if found and not hidden_by and not found[1]:
+            hidden_by = found[2].lower()
+        elif found and found[1] and found[2].lower() == hidden_by:
+            hidden_by = ""
+        if not hidden_by:
+            shown.append(f" {following}" if end else f"<{piece}")
+    return "".join(shown)

@@ -1,20 +1,20 @@
 """Schema objects of OpenAPI as JSON Schema that a model can read: small, and never stricter than they are.
 
-`flat` says what a schema object means once its references are followed and its `allOf` is put together; `SchemaWriter`
-writes such meanings, breadth first, until what it may spend is used up. What lies deeper stays open: its type is said,
-and no more. Law: what the document allows, the written schema allows; the service itself checks the rest. So `oneOf` is
-written as `anyOf`, and `not` and conditions not at all. Deliberately not here: which schemas there are (`plans`).
+`SchemaWriter` writes what schema objects mean (`meanings`), breadth first, until what it may spend is used up. What
+lies deeper stays open: its type is said, and no more. Law: what the document allows, the written schema allows; the
+service itself checks the rest. So `oneOf` is written as `anyOf`, and `not` and conditions not at all. Deliberately not
+here: which schemas there are (`plans`).
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from wieldy.connect.rest.documents import Documents, Node, UnreadableError
-from wieldy.connect.rest.keywords import scalar_keywords, with_null
+from wieldy.connect.rest.documents import Node, UnreadableError
+from wieldy.connect.rest.meanings import Flat, SchemaReader
 from wieldy.connect.rest.reading import list_of, object_of, one_line, texts_of
 from wieldy.core.json import JsonObject, JsonValue, canonical_json
 
@@ -26,113 +26,7 @@ _NEAR_DESCRIPTION: Final = 240
 """Of an argument, in characters."""
 _FAR_DESCRIPTION: Final = 100
 """Of what lies within an argument."""
-_MAX_NESTING: Final = 40
-_MARKS: Final = {"readOnly": "readOnly", "writeOnly": "writeOnly", "nullable": "nullable", "x-nullable": "nullable"}
 _HIDDEN: Final[Mapping[Direction, str]] = {"request": "readOnly", "response": "writeOnly"}
-
-
-@dataclass(slots=True, kw_only=True)
-class Flat:
-    """What a schema object means.
-
-    Attributes:
-        keywords: Those without subschemas, in JSON Schema 2020-12.
-        properties: By name.
-        required: Names of properties.
-        items: Of an array.
-        additional: Other properties of an object; None where nothing is said.
-        alternatives: Of which one must fit.
-        seen: The places that references led through.
-        marks: Of `readOnly`, `writeOnly` and `nullable` those that are said of it.
-    """
-
-    keywords: JsonObject = field(default_factory=dict[str, JsonValue])
-    properties: dict[str, Node] = field(default_factory=dict[str, Node])
-    required: list[str] = field(default_factory=list[str])
-    items: Node | None = None
-    additional: Node | bool | None = None
-    alternatives: list[Node] = field(default_factory=list[Node])
-    seen: frozenset[str] = frozenset()
-    marks: frozenset[str] = frozenset()
-
-    @property
-    def is_object(self) -> bool:
-        """Whether objects fit it, and it says something about them."""
-        kind = self.keywords.get("type")
-        return "object" in texts_of(kind) or (kind is None and bool(self.properties))
-
-
-def flat(node: Node, documents: Documents, *, nesting: int = 0) -> Flat:
-    """What the schema object means.
-
-    Raises:
-        UnreadableError: A reference in it leads nowhere.
-    """
-    if nesting > _MAX_NESTING:
-        return Flat()
-    found = Flat()
-    seen = set[str]()
-    while True:
-        value = node.object
-        if not isinstance(node.value, dict | bool | None):
-            raise UnreadableError(f"expected a schema, found {str(node.value)!r:.60}")
-        _add(found, node, documents, nesting)
-        reference = value.get("$ref")
-        if not isinstance(reference, str):
-            break
-        target = documents.resolve(reference, base=node.base)
-        place = f"{target.base}#{reference.rpartition('#')[2]}"
-        if place in seen:
-            raise UnreadableError(f"the reference {reference!r} leads to itself")
-        seen.add(place)
-        node = target
-    found.seen |= seen
-    if "nullable" in found.marks:
-        with_null(found.keywords)
-        if found.alternatives:
-            found.alternatives = [*found.alternatives, node.of({"type": "null"})]
-    return found
-
-
-def _add(found: Flat, node: Node, documents: Documents, nesting: int) -> None:
-    """Adds what one object says, without what it refers to; what was said before counts more."""
-    value = node.object
-    _merge(found, _own(node))
-    for branch in list_of(value.get("allOf")):
-        _merge(found, flat(node.of(branch), documents, nesting=nesting + 1))
-    for name in ("oneOf", "anyOf"):
-        branches = [node.of(branch) for branch in list_of(value.get(name))]
-        if len(branches) == 1:
-            _merge(found, flat(branches[0], documents, nesting=nesting + 1))
-        elif branches and not found.alternatives:
-            found.alternatives = branches
-
-
-def _own(node: Node) -> Flat:
-    value = node.object
-    items = value.get("items")
-    additional = value.get("additionalProperties")
-    return Flat(
-        keywords=scalar_keywords(value),
-        properties={name: node.of(part) for name, part in object_of(value.get("properties")).items()},
-        required=texts_of(value.get("required")) if isinstance(value.get("required"), list) else [],
-        items=node.of(items) if isinstance(items, dict) else None,
-        additional=node.of(additional) if isinstance(additional, dict) else additional is True or None,
-        marks=frozenset(_MARKS[name] for name in _MARKS if value.get(name) is True),
-    )
-
-
-def _merge(found: Flat, other: Flat) -> None:
-    for name, value in other.keywords.items():
-        found.keywords.setdefault(name, value)
-    for name, node in other.properties.items():
-        found.properties.setdefault(name, node)
-    found.required += [name for name in other.required if name not in found.required]
-    found.items = found.items or other.items
-    found.additional = other.additional if found.additional is None else found.additional
-    found.alternatives = found.alternatives or other.alternatives
-    found.seen |= other.seen
-    found.marks |= other.marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +49,7 @@ class SchemaWriter:
     """Writes the schemas of one tool.
 
     Args:
-        documents: Where references lead.
+        reader: Says what they mean.
         direction: Whether they are of what is sent or of what comes back.
         characters: How much may be spent on what is not an argument's own name and type.
 
@@ -163,8 +57,8 @@ class SchemaWriter:
         is_cut: Whether something was left open.
     """
 
-    def __init__(self, documents: Documents, *, direction: Direction, characters: int) -> None:
-        self._documents = documents
+    def __init__(self, reader: SchemaReader, *, direction: Direction, characters: int) -> None:
+        self._reader = reader
         self._hidden = _HIDDEN[direction]
         self._left = characters
         self._waiting: deque[_Task] = deque()
@@ -189,11 +83,12 @@ class SchemaWriter:
                 if task.depth == 0:
                     raise
                 self.is_cut = True  # it stays open
+        self.is_cut = self.is_cut or self._reader.is_cut
         for finish in reversed(finishing):
             finish()
 
     def _write(self, task: _Task, finishing: list[Callable[[], None]]) -> None:
-        found = flat(task.node, self._documents)
+        found = self._reader.flat(task.node)
         slot, above = task.slot, task.above | found.seen
         is_within_itself = bool(task.above & found.seen)
         kept = self._affordable(found.keywords, depth=task.depth)
@@ -257,7 +152,8 @@ class SchemaWriter:
         """Whether the property is no part of this direction."""
         try:
             return (
-                node.object.get(self._hidden) is True or self._documents.follow(node).object.get(self._hidden) is True
+                node.object.get(self._hidden) is True
+                or self._reader.documents.follow(node).object.get(self._hidden) is True
             )
         except UnreadableError:
             return False
@@ -268,7 +164,10 @@ class SchemaWriter:
             slot["items"] = self._later(found.items, above, depth)
 
     def _write_alternatives(self, found: Flat, slot: JsonObject, above: frozenset[str], depth: int) -> None:
-        if found.alternatives:
+        if len(found.alternatives) > self._left:
+            self.is_cut = True
+        elif found.alternatives:
+            self._left -= len(found.alternatives)
             slot["anyOf"] = [self._later(node, above, depth) for node in found.alternatives]
 
     def _later(self, node: Node, above: frozenset[str], depth: int) -> JsonObject:

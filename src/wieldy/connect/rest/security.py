@@ -26,6 +26,11 @@ Way: TypeAlias = Literal["header", "query", "cookie", "basic", "bearer"]
 
 _CLIENT: Final = frozenset({"client_id", "client_secret", "scope", "token_url"})
 _BASIC: Final = frozenset({"username", "password"})
+_BY_CHALLENGE: Final = frozenset(
+    {"concealed", "digest", "dpop", "gnap", "hoba", "mutual", "negotiate", "ntlm", "oauth", "privatetoken"}
+    | {"scram-sha-1", "scram-sha-256", "vapid"}
+)
+"""Kinds of HTTP authentication that answer each request or challenge anew, so that no secret can simply be sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +50,19 @@ class Scheme:
     parameter: str = "Authorization"
     prefix: str = ""
     token_url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schemes:
+    """The security schemes of a document.
+
+    Attributes:
+        known: Those that can be answered, by name.
+        unsupported: The others, each with what it wants and why that cannot be had.
+    """
+
+    known: Mapping[str, Scheme]
+    unsupported: Mapping[str, str]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,18 +96,27 @@ class Credentials:
     def __contains__(self, name: str) -> bool:
         return name in self._secrets
 
-    def check_names(self, known: Sequence[str]) -> None:
-        """Nothing, if the document has a scheme for every secret.
+    def check(self, schemes: Schemes) -> None:
+        """Nothing, if the document has a scheme for every secret, and the secret can answer it.
 
         Raises:
-            UsageError: It has not.
+            UsageError: It has not, or it cannot.
         """
         for name in self._secrets:
-            if name not in known:
-                hint = nearest(name, list(known))
+            if name in schemes.unsupported:
+                raise UsageError(f"The credential {name!r} cannot be used: {schemes.unsupported[name]}.")
+            if name not in schemes.known:
+                known = list(schemes.known)
+                hint = nearest(name, known)
                 instead = f"did you mean {hint!r}?" if hint else f"it has {', '.join(map(repr, known)) or 'none'}."
                 raise UsageError(
                     f"Expected credentials for security schemes of the document, found {name!r}; {instead}"
+                )
+            client = self.client_of(schemes.known[name])
+            if client is not None and not (client.get("token_url") or schemes.known[name].token_url):
+                raise UsageError(
+                    f"The credential {name!r} is a client's, and the document says not where a client gets a token "
+                    "for itself: give a token that a person has got, or say token_url."
                 )
 
     def client_of(self, scheme: Scheme) -> Mapping[str, str] | None:
@@ -125,21 +152,32 @@ class Credentials:
                 to.headers.append((scheme.parameter, secret if has_prefix else scheme.prefix + secret))
 
 
-def read_schemes(root: Node, documents: Documents) -> dict[str, Scheme]:
-    """The security schemes of a document that can be answered, by name."""
+def read_schemes(root: Node, documents: Documents) -> Schemes:
+    """The security schemes of a document."""
     if text_of(root.object.get("swagger")):
         holder = root.part("securityDefinitions")
     else:
         holder = root.part("components", "securitySchemes")
-    found: dict[str, Scheme] = {}
+    known: dict[str, Scheme] = {}
+    unsupported: dict[str, str] = {}
     for name in holder.object:
         try:
             scheme = _scheme(name, documents.follow(holder.part(name)))
-        except UnreadableError:
-            continue
-        if scheme is not None:
-            found[name] = scheme
-    return found
+        except UnreadableError as error:
+            scheme = str(error)
+        if isinstance(scheme, Scheme):
+            known[name] = scheme
+        else:
+            unsupported[name] = scheme
+    return Schemes(known=known, unsupported=unsupported)
+
+
+def unanswerable(requirements: Sequence[Sequence[str]], schemes: Schemes) -> tuple[str, ...]:
+    """What an operation demands that cannot be answered, in sentences; nothing where it allows anything else."""
+    if not requirements or any(not set(names) & schemes.unsupported.keys() for names in requirements):
+        return ()
+    wanted = dict.fromkeys(name for names in requirements for name in names if name in schemes.unsupported)
+    return tuple(f"the security scheme {name!r} cannot be answered: {schemes.unsupported[name]}" for name in wanted)
 
 
 def requirements_of(root: Node, operation: Node) -> tuple[tuple[str, ...], ...]:
@@ -147,6 +185,15 @@ def requirements_of(root: Node, operation: Node) -> tuple[tuple[str, ...], ...]:
     said = operation.object.get("security")
     listed = list_of(said if isinstance(said, list) else root.object.get("security"))
     return tuple(tuple(object_of(each)) for each in listed)
+
+
+def places_of(requirements: Sequence[Sequence[str]], schemes: Mapping[str, Scheme]) -> frozenset[tuple[str, str]]:
+    """Where in a request credentials may stand, by place and name; names of headers in small letters."""
+    wanted = [schemes[name] for names in requirements for name in names if name in schemes]
+    return frozenset(
+        (each.way, each.parameter) if each.way in ("query", "cookie") else ("header", each.parameter.lower())
+        for each in wanted
+    )
 
 
 def chosen(
@@ -165,20 +212,32 @@ def chosen(
     return (), tuple(dict.fromkeys(name for names in requirements for name in names))
 
 
-def _scheme(name: str, node: Node) -> Scheme | None:
+def _scheme(name: str, node: Node) -> Scheme | str:
+    """The scheme; or, of one that cannot be answered, why."""
     value = node.object
-    kind = text_of(value.get("type")).lower()
-    if kind == "apikey" and text_of(value.get("in")).lower() in {"header", "query", "cookie"}:
-        parameter = text_of(value.get("name")) or "Authorization"
-        return Scheme(name=name, way=cast("Way", text_of(value.get("in")).lower()), parameter=parameter)
-    if kind == "basic" or (kind == "http" and text_of(value.get("scheme")).lower() == "basic"):
-        return Scheme(name=name, way="basic")
-    if kind == "http":
-        prefix = text_of(value.get("scheme")) or "Bearer"
-        return Scheme(name=name, way="bearer", prefix="Bearer " if prefix.lower() == "bearer" else f"{prefix} ")
+    kind, place = text_of(value.get("type")).lower(), text_of(value.get("in")).lower()
+    if kind == "apikey" and place in {"header", "query", "cookie"}:
+        return Scheme(name=name, way=cast("Way", place), parameter=text_of(value.get("name")) or "Authorization")
+    if kind in {"basic", "http"}:
+        return _http_scheme(name, "basic" if kind == "basic" else text_of(value.get("scheme")) or "Bearer")
     if kind in {"oauth2", "openidconnect"}:
         return Scheme(name=name, way="bearer", prefix="Bearer ", token_url=_token_url(value))
-    return None
+    if kind == "mutualtls":
+        return (
+            "it wants a certificate of the caller (mutual TLS), which is not supported; a proxy on this machine that "
+            "has one can be named as server="
+        )
+    return f"it is of the type {kind!r}" + (f" in {place!r}" if place else "") + ", which is not known"
+
+
+def _http_scheme(name: str, scheme: str) -> Scheme | str:
+    if scheme.lower() == "basic":
+        return Scheme(name=name, way="basic")
+    if scheme.lower() in _BY_CHALLENGE:
+        return (
+            f"it wants HTTP authentication of the kind {scheme!r}, which answers each request anew and is not supported"
+        )
+    return Scheme(name=name, way="bearer", prefix="Bearer " if scheme.lower() == "bearer" else f"{scheme} ")
 
 
 def _token_url(value: Mapping[str, object]) -> str:

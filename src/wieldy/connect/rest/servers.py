@@ -12,6 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 from wieldy.connect.rest.documents import Node
 from wieldy.connect.rest.reading import list_of, object_of, text_of, texts_of
+from wieldy.core.errors import UsageError
 
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 
@@ -36,6 +37,20 @@ def server_of(root: Node, item: Node, operation: Node, *, variables: Mapping[str
             server = object_of(servers[0])
             return _finished(_filled(text_of(server.get("url")) or "/", server, variables), base=holder.base)
     return _finished("/", base=root.base)
+
+
+def checked_variables(variables: Mapping[str, object]) -> dict[str, str]:
+    """The values for places in addresses; a whole number, such as that of a port, is a text as well.
+
+    Raises:
+        UsageError: One is something else.
+    """
+    for name, value in variables.items():
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise UsageError(
+                f"Expected variables= to give texts or whole numbers, found {type(value).__name__} for {name!r}."
+            )
+    return {name: str(value) for name, value in variables.items()}
 
 
 def origin_of(url: str) -> tuple[str, str, int | None]:
@@ -66,8 +81,11 @@ def check_server(url: str) -> str:
 
 
 def _finished(url: str, *, base: str) -> tuple[str, str]:
-    if not urlsplit(url).scheme and base.startswith(("http://", "https://")):
-        url = urljoin(base, url)
+    try:
+        if not urlsplit(url).scheme and base.startswith(("http://", "https://")):
+            url = urljoin(base, url)
+    except ValueError:
+        return "", check_server(url)
     if "{" not in url:
         url = url.split("?", 1)[0].split("#", 1)[0]
     reason = check_server(url)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias, cast
 from urllib.parse import urldefrag, urlsplit
@@ -15,15 +16,17 @@ from urllib.request import url2pathname
 
 from wieldy.connect.rest.bodies import best_of
 from wieldy.connect.rest.documents import Documents, Node, NotFetchedError, UnreadableError, read_file
+from wieldy.connect.rest.meanings import SchemaReader
 from wieldy.connect.rest.operations import Diagnostic, Operation, read_operations
 from wieldy.connect.rest.plans import Plan, make_plan
 from wieldy.connect.rest.reading import object_of, one_line
 from wieldy.connect.rest.schemas import SchemaWriter
-from wieldy.connect.rest.security import Scheme, read_schemes
-from wieldy.connect.rest.servers import check_server, server_of
+from wieldy.connect.rest.security import Schemes, read_schemes
+from wieldy.connect.rest.servers import check_server, checked_variables, server_of
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.schema.resolve import ANNOTATIONS
+from wieldy.tools.names import check_prefix
 
 DocumentSource: TypeAlias = "str | Path | Mapping[str, object]"
 """A path, a URL, or the document itself."""
@@ -38,7 +41,8 @@ class Service:
         document: A path, a URL or a dictionary. What lies behind a URL is known once it was handed to `documents`.
         server: The address to use instead of the document's.
         variables: Values for places in the document's addresses.
-        only: Patterns of names of operations, such as `list_*`; all if left out.
+        only: Patterns of names of operations without the prefix, such as `list_*`; all if left out.
+        prefix: Stands before all names.
         characters: How much the schema of one tool may say beyond the names and types of its arguments.
 
     Raises:
@@ -52,20 +56,22 @@ class Service:
         server: str | None,
         variables: Mapping[str, str],
         only: Collection[str] | None,
+        prefix: str,
         characters: int,
     ) -> None:
         self.documents = _documents(document)
         self.server = None if server is None else server.rstrip("/")
         if self.server is not None and (reason := check_server(self.server)):
             raise UsageError(f"Expected server= to be an address: {reason}")
-        self._variables = dict(variables)
+        self._variables = checked_variables(variables)
         self._only = None if only is None else tuple(only)
+        self._prefix = check_prefix(prefix)
         self._characters = characters
         self.operations: dict[str, Operation] = {}
         self._found: list[Diagnostic] = []
         self._plans: dict[str, Plan] = {}
         self._failures: dict[str, Diagnostic] = {}
-        self._schemes: dict[str, Scheme] | None = None
+        self._schemes: Schemes | None = None
         if not self.documents.wanted:
             self.learn()
 
@@ -80,7 +86,7 @@ class Service:
         Raises:
             UsageError: The document cannot be read.
         """
-        operations, self._found = read_operations(self.documents)
+        operations, self._found = read_operations(self.documents, prefix=self._prefix)
         self.operations = {each.name: each for each in operations if self._is_meant(each)}
         self._plans.clear()
         self._failures.clear()
@@ -92,7 +98,7 @@ class Service:
         return (*self._found, *self._failures.values())
 
     @property
-    def schemes(self) -> Mapping[str, Scheme]:
+    def schemes(self) -> Schemes:
         """The ways in which the service is told who calls."""
         if self._schemes is None:
             self._schemes = read_schemes(self.documents.root, self.documents)
@@ -103,7 +109,9 @@ class Service:
         if name not in self._plans and name in self.operations and name not in self._failures:
             operation = self.operations[name]
             try:
-                self._plans[name] = make_plan(operation, self.documents, characters=self._characters)
+                self._plans[name] = make_plan(
+                    operation, self.documents, characters=self._characters, schemes=self.schemes.known
+                )
             except NotFetchedError:
                 return None
             except UnreadableError as error:
@@ -152,15 +160,19 @@ class Service:
             if node is None:
                 return None
             slot: JsonObject = {}
-            writer = SchemaWriter(self.documents, direction="response", characters=self._characters)
+            writer = SchemaWriter(SchemaReader(self.documents), direction="response", characters=self._characters)
             writer.add(node, slot)
             writer.write()
         except UnreadableError:
             return None
         return slot if slot.keys() - ANNOTATIONS else None
 
+    def is_named(self, name: str, pattern: str) -> bool:
+        """Whether the pattern fits the tool's name without the prefix."""
+        return fnmatchcase(name.removeprefix(self._prefix), pattern)
+
     def _is_meant(self, operation: Operation) -> bool:
-        return self._only is None or any(fnmatchcase(operation.name, pattern) for pattern in self._only)
+        return self._only is None or any(map(partial(self.is_named, operation.name), self._only))
 
 
 def _documents(source: DocumentSource) -> Documents:

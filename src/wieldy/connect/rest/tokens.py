@@ -75,9 +75,8 @@ class Tokens:
 
     async def _fetched(self, scheme: Scheme, secret: Mapping[str, str]) -> _Token:
         url = secret.get("token_url") or scheme.token_url
-        address = urljoin(self._base, url) if url else ""
-        parts = urlsplit(address)
-        if parts.scheme != "https" and not (parts.scheme == "http" and _is_this_machine(parts.hostname)):
+        address = _joined(self._base, url)
+        if not _is_safe(address):
             raise ToolError(
                 f"The credential {scheme.name!r} needs an address that begins with https to get a token from, found "
                 f"{address!r}. Say that it has to be configured with token_url."
@@ -112,5 +111,21 @@ class Tokens:
         return _Token(text=text, ends=self._clock() + max(lasts_s - _EARLY_S, lasts_s / 2))
 
 
-def _is_this_machine(host: str | None) -> bool:
-    return host in {"localhost", "127.0.0.1", "::1"}
+def _joined(base: str, url: str) -> str:
+    """The address that is meant; what cannot be read is left as it is."""
+    try:
+        return urljoin(base, url) if url else ""
+    except ValueError:
+        return url
+
+
+def _is_safe(address: str) -> bool:
+    """Whether a secret may be sent there: over TLS, or within this machine."""
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname
+    except ValueError:
+        return False
+    return bool(host) and (
+        parts.scheme == "https" or (parts.scheme == "http" and host in {"localhost", "127.0.0.1", "::1"})
+    )

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import Final, get_args
 
@@ -20,7 +19,7 @@ from wieldy.connect.rest.plans import Plan, alternatives_in_words
 from wieldy.connect.rest.requests import Request, make_request
 from wieldy.connect.rest.responses import presented
 from wieldy.connect.rest.schemas import DEFAULT_CHARACTERS
-from wieldy.connect.rest.security import Credentials, Scheme, Secret, chosen
+from wieldy.connect.rest.security import Credentials, Scheme, Secret, chosen, unanswerable
 from wieldy.connect.rest.service import DocumentSource, Service
 from wieldy.core.calls import Effect, ToolAnnotations, ToolDefinition, Trust
 from wieldy.core.context import Context
@@ -54,6 +53,7 @@ class OpenApiToolset(Toolset):
         server: str | None = None,
         variables: Mapping[str, str] | None = None,
         only: Collection[str] | None = None,
+        prefix: str = "",
         effects: Mapping[str, Effect] | None = None,
         trust: Trust = "untrusted",
         timeout_s: float = DEFAULT_TIMEOUT_S,
@@ -66,7 +66,7 @@ class OpenApiToolset(Toolset):
         self._trust: Trust = _checked_trust(trust)
         self._output_schemas = output_schemas
         self._service = Service(
-            document, server=server, variables=variables or {}, only=only, characters=schema_characters
+            document, server=server, variables=variables or {}, only=only, prefix=prefix, characters=schema_characters
         )
         self._client = ServiceClient(timeout_s=timeout_s, max_bytes=response_bytes)
         self._caller = Caller(self._service, self._credentials, self._client)
@@ -111,13 +111,13 @@ class OpenApiToolset(Toolset):
     @property
     def scheme_names(self) -> tuple[str, ...]:
         """The security schemes that credentials can be given for."""
-        return tuple(self._service.schemes) if self._service.is_known else ()
+        return tuple(self._service.schemes.known) if self._service.is_known else ()
 
     def schemes_of(self, name: str) -> tuple[Scheme, ...]:
         """The security schemes that a call of that tool answers, or would if it had the credentials."""
         plan = self.plan(name)
         wanted = next((names for names in plan.requirements if names), ()) if plan is not None else ()
-        known = self._service.schemes
+        known = self._service.schemes.known
         answered = () if plan is None else chosen(plan.requirements, known, self._credentials)[0]
         return answered or tuple(known[each] for each in wanted if each in known)
 
@@ -179,6 +179,8 @@ class OpenApiToolset(Toolset):
         server, reason = self._service.server_of(operation)
         if not server:
             self._service.note(reason)  # it can be shown, and a call of it says the same
+        for reason in unanswerable(plan.requirements, self._service.schemes):
+            self._service.note(f"calls that demand it are sent without it: {reason}")
         effect, is_declared = self._effect_of(plan)
         definition = ToolDefinition(
             name=operation.name,
@@ -194,8 +196,9 @@ class OpenApiToolset(Toolset):
         )
 
         async def code(arguments: JsonObject, context: Context) -> object:
-            key = context.idempotency_key
-            return _shown(await self._caller.call(plan, arguments, effect=effect, idempotency_key=key), plan)
+            key, name = context.idempotency_key, context.tool_name
+            page = await self._caller.call(plan, arguments, effect=effect, idempotency_key=key, name=name)
+            return _shown(page, plan)
 
         make = partial(
             tool_from_schema,
@@ -220,7 +223,7 @@ class OpenApiToolset(Toolset):
         """What a call does to the world, and whether anybody says so: HTTP does, except of POST and PATCH."""
         operation = plan.operation
         for pattern, effect in self._effects.items():
-            if fnmatchcase(operation.name, pattern):
+            if self._service.is_named(operation.name, pattern):
                 return effect, True
         if operation.method in _READING:
             return "read", True
@@ -230,7 +233,7 @@ class OpenApiToolset(Toolset):
 
     def _check_credentials(self) -> None:
         if self._service.is_known:
-            self._credentials.check_names(list(self._service.schemes))
+            self._credentials.check(self._service.schemes)
 
 
 def _shown(page: Page, plan: Plan) -> object:

@@ -7,15 +7,17 @@ come in and results go out (`connect.mcp.server`, `rest`).
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from wieldy.core.calls import ToolCall, ToolResult
+from wieldy.core.errors import JournalError, OutcomeUnknownError, RunError
 from wieldy.core.limits import Limits, Usage
 from wieldy.core.messages import Message
 from wieldy.core.ports import ModelReply
-from wieldy.run.journal import MemoryJournal
+from wieldy.run.journal import MemoryJournal, kinds
 from wieldy.run.loop import nothing, resume, run
 from wieldy.run.policy import Policy, allow_all
 from wieldy.run.request import RunRequest, new_run_id
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
 CLIENT: Final = "client"
 """What stands in the journal where a model's name does."""
 
-_DONE: Final = "The call has ended."
+_FEW: Final = 10
+"""So many tools are all named to a client that calls another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,11 +95,12 @@ async def answer(
         emit: Hears what happens meanwhile.
 
     Raises:
-        RunError: The call could not be recorded.
+        RunError: The call could not be recorded, and nothing was done.
     """
     request = _request(name, arguments, tools, rules, principal, run_id=new_run_id())
     said = f"{'A client' if principal is None else principal.name} calls `{name}`."
-    return _answered(await run(replace(request, messages=(Message.user(said),)), emit))
+    request = replace(request, messages=(Message.user(said),))
+    return await _recorded(run(request, emit), request)
 
 
 async def go_on(
@@ -113,24 +117,48 @@ async def go_on(
 
     Raises:
         UsageError: There is no such run.
-        RunError: It cannot go on.
+        RunError: It cannot go on, and nothing was done.
     """
-    return _answered(await resume(_request(name, arguments, tools, rules, principal, run_id=run_id), emit))
+    request = _request(name, arguments, tools, rules, principal, run_id=run_id)
+    return await _recorded(resume(request, emit), request)
 
 
-class ClientModel:
-    """Asks for one call, and for nothing after it."""
+async def _recorded(running: Awaitable[RunResult], request: RunRequest) -> Answered:
+    """What came of it; where the tool's code has begun and its end cannot be recorded, that nobody knows."""
+    try:
+        return _answered(await running)
+    except RunError:
+        if not _has_begun(request):
+            raise
+        logging.getLogger(__name__).exception("The outcome of a call could not be recorded.")
+    assert request.only_call is not None
+    text = (
+        f"`{request.only_call.name}`: outcome unknown. It was started, and how it ended could not be recorded. Do not "
+        "take it for done or undone: check if you can, or say so."
+    )
+    result = ToolResult(
+        tool_call_id="call", content=text, is_error=True, layer=OutcomeUnknownError.layer, failure="unknown"
+    )
+    return Answered(run_id=request.run_id, result=result)
+
+
+def _has_begun(request: RunRequest) -> bool:
+    """Whether the code of a tool may have been run, as far as can be read."""
+    try:
+        return any(entry.kind == kinds.CALL_STARTED for entry in request.journal.read(request.run_id))
+    except JournalError:
+        return True
+
+
+class _Client:
+    """Who takes the model's part: it has made its call already, and asks for nothing more."""
 
     name = CLIENT
 
-    def __init__(self, name: str, arguments: JsonObject) -> None:
-        self._call = ToolCall(id="call", name=name, arguments=arguments)
-
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent]:
-        """The call, and once it has its result, the end."""
-        has_called = any(message.role == "assistant" for message in request.messages)
-        message = Message.assistant(_DONE) if has_called else Message.assistant(calls=[self._call])
-        yield ModelReply(message=message, usage=Usage())
+        """Nothing: no run of one call asks."""
+        del request
+        yield ModelReply(message=Message.assistant(), usage=Usage())
 
 
 def _request(
@@ -142,9 +170,12 @@ def _request(
     *,
     run_id: str,
 ) -> RunRequest:
+    needed = _needed(name, tools)
     return RunRequest(
-        model=ClientModel(name, arguments),
-        toolset=Toolset(_needed(name, tools)),
+        model=_Client(),
+        only_call=ToolCall(id="call", name=name, arguments=arguments),
+        beside=len(tools) - len(needed),
+        toolset=Toolset(needed),
         journal=MemoryJournal() if rules.journal is None else rules.journal,
         policy=rules.policy,
         limits=rules.limits,
@@ -161,6 +192,8 @@ def _request(
 def _needed(name: str, tools: Mapping[str, Tool]) -> list[Tool]:
     """The tools that the call is about: every run's record says what there was, and all of them would be too much."""
     found = tools.get(name)
+    if found is None and len(tools) <= _FEW:
+        return list(tools.values())
     if found is None:
         return [tools[near] for near in nearest_names(name, list(tools), most=3)]
     other = tools.get(found.fallback or "")

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 from collections.abc import Iterable, Mapping, MutableMapping
+from contextvars import ContextVar
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -25,6 +27,8 @@ SHORTEST_KEY: Final = 16
 PRINCIPAL: Final = "wieldy.principal"
 """Where an ASGI scope says who calls."""
 
+_CALLER: Final = ContextVar[Principal | None]("_CALLER", default=None)
+_SHA256: Final = re.compile(r"[0-9a-fA-F]{64}")
 _REFUSED: Final = "Expected a key in the header `Authorization: Bearer KEY`, found {found}."
 
 
@@ -39,7 +43,7 @@ class Keys:
     """
 
     def __init__(self, digests: Iterable[tuple[str, Principal]]) -> None:
-        self._known = tuple((_digest(text, principal), principal) for text, principal in digests)
+        self._known = tuple((digest_in(text, principal.name), principal) for text, principal in digests)
         if not self._known:
             raise UsageError("Expected at least one key, found none: nobody could call.")
 
@@ -92,6 +96,20 @@ def digest_of(key: str, name: str) -> str:
     return sha256(key.strip().encode()).hexdigest()
 
 
+def digest_in(text: str, name: str) -> bytes:
+    """The digest that stands in the text.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if not _SHA256.fullmatch(text):
+        raise UsageError(
+            f"The key of {name!r}: expected a SHA-256 as 64 hexadecimal digits, found another text of {len(text)} "
+            "characters."
+        )
+    return bytes.fromhex(text)
+
+
 class Guarded:
     """An ASGI application that only those with a key reach; it finds the principal in the scope, and no key."""
 
@@ -118,7 +136,11 @@ class Guarded:
             await _refuse(send, "none" if not said else "one that is not known")
             return
         headers = [(name, value) for name, value in scope["headers"] if name.lower() != b"authorization"]
-        await self._app({**scope, "headers": headers, PRINCIPAL: principal}, receive, send)
+        token = _CALLER.set(principal)
+        try:
+            await self._app({**scope, "headers": headers, PRINCIPAL: principal}, receive, send)
+        finally:
+            _CALLER.reset(token)
 
 
 def principal_in(scope: Mapping[str, Any]) -> Principal | None:
@@ -126,20 +148,13 @@ def principal_in(scope: Mapping[str, Any]) -> Principal | None:
     return cast("Principal | None", scope.get(PRINCIPAL))
 
 
+def principal_now() -> Principal | None:
+    """The same for the request that is being answered, where no scope is at hand."""
+    return _CALLER.get()
+
+
 async def _refuse(send: Callable[[MutableMapping[str, Any]], Awaitable[None]], found: str) -> None:
     body = json.dumps({"error": {"kind": "unauthenticated", "message": _REFUSED.format(found=found)}}).encode()
     headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
     await send({"type": "http.response.start", "status": 401, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-def _digest(text: str, principal: Principal) -> bytes:
-    try:
-        found = bytes.fromhex(text)
-    except ValueError:
-        found = b""
-    if len(found) != sha256().digest_size:
-        raise UsageError(
-            f"The key of {principal.name!r}: expected a SHA-256 as 64 hexadecimal digits, found {len(text)} characters."
-        )
-    return found

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from wieldy.core.errors import UsageError
+
+LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+"""The names of this machine for itself."""
 
 _SETTINGS: Final[dict[str, Any]] = {
     "log_level": "warning",
@@ -20,7 +24,7 @@ _SETTINGS: Final[dict[str, Any]] = {
 
 
 def listening(host: str = "127.0.0.1", port: int = 0) -> socket.socket:
-    """The socket, bound and not yet listening; whoever is given it closes it.
+    """The socket, listening: whoever connects before anything is served waits. Whoever is given it closes it.
 
     Args:
         host: An address or a name of this machine.
@@ -29,6 +33,8 @@ def listening(host: str = "127.0.0.1", port: int = 0) -> socket.socket:
     Raises:
         UsageError: The place cannot be had.
     """
+    if not host:  # it would be all addresses of this machine
+        raise UsageError("Expected a place to listen, found no host: name one, such as 127.0.0.1.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Without the protocol's number asyncio does not take the connections for TCP, and leaves Nagle's algorithm on: an
     # answer of two small pieces then waits 40 ms for an acknowledgement.
@@ -36,15 +42,23 @@ def listening(host: str = "127.0.0.1", port: int = 0) -> socket.socket:
     try:
         place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         place.bind((host, port))
-    except (OSError, OverflowError) as error:
+        place.listen(socket.SOMAXCONN)
+    except (OSError, OverflowError, ValueError, TypeError) as error:  # the last two: of a host that no name can be
         place.close()
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"Expected a place to listen, found {host}:{port}: {reason}.") from error
+        is_no_name = isinstance(error, ValueError | TypeError)
+        reason = "it is no name of a host" if is_no_name else getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"Expected a place to listen, found {host!r}, port {port}: {reason}.") from error
     return place
 
 
 async def serve(
-    app: Any, place: socket.socket, *, on_start: Callable[[], None] = lambda: None, on_stop: Callable[[], None]
+    app: Any,
+    place: socket.socket,
+    *,
+    on_start: Callable[[], None] = lambda: None,
+    on_stop: Callable[[], None],
+    head_s: float = 10.0,
+    most: int | None = None,
 ) -> None:
     """The application has served until the process was asked to end.
 
@@ -53,8 +67,12 @@ async def serve(
         place: Where it listens.
         on_start: Called once it does.
         on_stop: Ends what would keep requests open for ever.
+        head_s: A connection over which nothing was asked for twice that time, in seconds, is ended.
+        most: How many connections there may be; None for half of what the process may open.
     """
     import uvicorn  # noqa: PLC0415 - comes with the MCP library
+
+    from wieldy.connect.serving.connections import Impatient, most_connections  # noqa: PLC0415 - needs uvicorn
 
     class Told(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -66,4 +84,5 @@ async def serve(
             on_stop()
             await super().shutdown(sockets)
 
-    await Told(uvicorn.Config(app, **_SETTINGS)).serve([place])
+    http: Any = partial(Impatient, head_s=head_s, most=most_connections() if most is None else most)
+    await Told(uvicorn.Config(app, http=http, **_SETTINGS)).serve([place])

@@ -12,13 +12,18 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from wieldy.connect.serving.calls import CallRules, answer
+from wieldy.connect.serving.calls import Answered, CallRules, answer
+from wieldy.connect.serving.functions import FunctionShelf
 from wieldy.core.calls import ToolResult
 from wieldy.run.loop import nothing
 from wieldy.run.policy import permitted
 from wieldy.tools.toolset import tools_from
 
 if TYPE_CHECKING:
+    from wieldy.connect.serving.prompts import Prompt
+    from wieldy.connect.serving.resources import Resource
+    from wieldy.connect.serving.shelf import Shelf
+    from wieldy.core.approvals import ApprovalRequest
     from wieldy.core.events import RunEvent
     from wieldy.core.json import JsonObject
     from wieldy.core.principals import Principal
@@ -67,8 +72,13 @@ class Offering(Protocol):
         """What this caller is shown, always in the same order."""
         ...
 
-    def find(self, name: str) -> Tool | None:
-        """The tool of that name, whoever may call it; None if there is none."""
+    def find(self, name: str, *, principal: Principal | None) -> Tool | None:
+        """The tool that this caller means by that name, as it is described to them; None if they know of none."""
+        ...
+
+    @property
+    def shelf(self) -> Shelf | None:
+        """Prompts and resources; None where there can be none."""
         ...
 
     async def call(
@@ -94,12 +104,14 @@ class ToolsetOffering:
         toolset: Opened with the server.
         rules: What calls are kept to.
         about: What the server says of itself.
+        shelf: Prompts and resources.
     """
 
-    def __init__(self, toolset: Toolset, rules: CallRules, about: About) -> None:
+    def __init__(self, toolset: Toolset, rules: CallRules, about: About, shelf: Shelf | None = None) -> None:
         self._toolset = toolset
         self._rules = rules
         self.about = about
+        self.shelf = shelf
 
     def opened(self) -> AbstractAsyncContextManager[object]:
         """The toolset is open."""
@@ -109,9 +121,10 @@ class ToolsetOffering:
         """The tools that the caller may use."""
         return [Offered(tool=tool) for tool in self._allowed(principal)]
 
-    def find(self, name: str) -> Tool | None:
-        """The tool of that name."""
-        return self._toolset.get(name)
+    def find(self, name: str, *, principal: Principal | None) -> Tool | None:
+        """The tool of that name, if the caller may use it."""
+        tool = self._toolset.get(name)
+        return None if tool is None or permitted(tool, principal) is not None else tool
 
     async def call(
         self,
@@ -123,31 +136,41 @@ class ToolsetOffering:
     ) -> ToolResult:
         """As `Offering`; where a person would have to decide, nothing is run, because nobody is there."""
         tools = {tool.name: tool for tool in self._allowed(principal)}
-        answered = await answer(name, arguments, tools, self._rules, principal=principal, emit=emit)
-        if answered.result is not None:
-            return answered.result
-        return waiting_result(name, answered.waiting[0].reason)
+        return told(name, await answer(name, arguments, tools, self._rules, principal=principal, emit=emit))
 
     def _allowed(self, principal: Principal | None) -> list[Tool]:
         return [tool for tool in self._toolset.tools if permitted(tool, principal) is None]
 
 
-def offering_of(tools: ToolLike | Iterable[ToolLike], rules: CallRules | None, about: About) -> ToolsetOffering:
-    """The tools that are meant, for whoever calls.
+def offering_of(
+    tools: ToolLike | Iterable[ToolLike],
+    rules: CallRules | None,
+    about: About,
+    *,
+    prompts: Iterable[Prompt] = (),
+    resources: Iterable[Resource] = (),
+) -> ToolsetOffering:
+    """The tools that are meant, with prompts and resources, for whoever calls.
 
     Raises:
-        UsageError: Something is no tool.
+        UsageError: Something is no tool, or two prompts or resources have one name.
     """
-    return ToolsetOffering(tools_from(tools), CallRules() if rules is None else rules, about)
+    kept = CallRules() if rules is None else rules
+    shelf = FunctionShelf(prompts, resources, kept)
+    return ToolsetOffering(tools_from(tools), kept, about, shelf if shelf.has else None)
 
 
-def waiting_result(name: str, reason: str, *, then: str = "") -> ToolResult:
-    """What a client is told whose call needs a person's consent that nobody has given.
+def told(name: str, answered: Answered, *, then: Callable[[ApprovalRequest], str] | None = None) -> ToolResult:
+    """What a client is told of its call: its result, or that it waits for a person's consent that nobody has given.
 
     Args:
         name: Of the tool.
-        reason: Why it is needed.
-        then: What to do, as sentences.
+        answered: What came of the call.
+        then: What to do while it waits, as sentences.
     """
-    text = f"`{name}` is not done: it needs a person's consent ({reason}). {then}".strip()
+    if answered.result is not None:
+        return answered.result
+    request = answered.waiting[0]
+    advice = "" if then is None else then(request)
+    text = f"`{name}` is not done: it needs a person's consent ({request.reason}). {advice}".strip()
     return ToolResult(tool_call_id="call", content=text, is_error=True, layer="policy", failure="waiting")

@@ -14,8 +14,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+from wieldy.connect.serving.client import sent_with
 from wieldy.connect.serving.document import document_of
 from wieldy.connect.serving.keys import Guarded, Keys, principal_in
+from wieldy.connect.serving.listening import LOOPBACK
 from wieldy.core.errors import RunError
 from wieldy.core.json import JsonObject, JsonValue, parse_json
 from wieldy.core.media import FilePart
@@ -80,21 +82,26 @@ class RestService:
             return _error(400, "content", f"Expected the arguments as one JSON object, found something else: {error}.")
         if not isinstance(arguments, dict):
             return _error(400, "content", "Expected the arguments as one JSON object, found another JSON value.")
+        principal = principal_in(request.scope)
         try:
-            result = await self._offering.call(name, arguments, principal=principal_in(request.scope))
+            with sent_with(request.headers):
+                result = await self._offering.call(name, arguments, principal=principal)
         except RunError:
             logging.getLogger(__name__).exception("A call could not be recorded.")
-            return _error(500, "record", "The call could not be recorded.")
-        return _answer(result, self._offering.find(name))
+            return _error(500, "record", "The call could not be recorded, and was not carried out.")
+        return _answer(result, self._offering.find(name, principal=principal))
 
 
-def rest_application(offering: Offering, *, keys: Keys | None = None, principal: Principal | None = None) -> Any:
+def rest_application(
+    offering: Offering, *, keys: Keys | None = None, principal: Principal | None = None, host: str = "127.0.0.1"
+) -> Any:
     """The ASGI application; its lifespan opens the tools.
 
     Args:
         offering: What it offers.
         keys: Who may call; None for everybody who reaches it.
         principal: On whose behalf calls are made where there are no keys.
+        host: Where it will listen: on the loopback, and without keys, only requests that name it are answered.
     """
 
     @asynccontextmanager
@@ -103,7 +110,8 @@ def rest_application(offering: Offering, *, keys: Keys | None = None, principal:
         async with offering.opened():
             yield
 
-    app = unguarded_application(offering, has_keys=keys is not None, lifespan=opened)
+    hosts = LOOPBACK if keys is None and host in LOOPBACK else ()
+    app = unguarded_application(offering, has_keys=keys is not None, hosts=hosts, lifespan=opened)
     return Guarded(app, keys, otherwise=principal)
 
 
@@ -123,11 +131,56 @@ def unguarded_application(
         lifespan: Opens the tools, if nobody else does.
     """
     from starlette.applications import Starlette  # noqa: PLC0415 - as above
+    from starlette.exceptions import HTTPException  # noqa: PLC0415
     from starlette.middleware import Middleware  # noqa: PLC0415
-    from starlette.middleware.trustedhost import TrustedHostMiddleware  # noqa: PLC0415
 
-    known = [Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)] if hosts else []
-    return Starlette(routes=RestService(offering, has_keys=has_keys).routes(), lifespan=lifespan, middleware=known)
+    return Starlette(
+        routes=RestService(offering, has_keys=has_keys).routes(),
+        lifespan=lifespan,
+        middleware=[Middleware(_KnownHosts, hosts)] if hosts else [],
+        exception_handlers={HTTPException: _not_here, Exception: _crashed},
+    )
+
+
+class _KnownHosts:
+    """Only requests get through that name one of these hosts: a page may have its own name lead here."""
+
+    def __init__(self, app: Any, hosts: tuple[str, ...]) -> None:
+        self._app, self._hosts = app, hosts
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        from starlette.datastructures import Headers  # noqa: PLC0415 - as above
+
+        answer: Any = self._app
+        if scope["type"] == "http" and _host_in(Headers(scope=scope).get("host", "")) not in self._hosts:
+            answer = _error(
+                400, "host", f"Expected a request to {' or '.join(self._hosts)}, found one to another host."
+            )
+        await answer(scope, receive, send)
+
+
+def _host_in(header: str) -> str | None:
+    try:
+        found = urlsplit(f"//{header}")
+        is_one = found.port != 0 and found.netloc == header and "@" not in header
+    except ValueError:  # of the port, or of the brackets
+        return None
+    return found.hostname if is_one else None
+
+
+async def _not_here(request: Request, error: Any) -> Response:
+    """Nothing is at this path, or it is asked in another way."""
+    if error.status_code == 405:
+        allowed: str | None = error.headers and error.headers.get("Allow")
+        message = f"Expected {allowed or 'another method'}, found {request.method}."
+        return _error(405, "method", message, headers=error.headers)
+    expected = "`POST /tools/NAME` or `GET /openapi.json`"
+    return _error(error.status_code, "path", f"Expected {expected}, found a request that is neither.")
+
+
+async def _crashed(request: Request, error: Exception) -> Response:
+    del request, error  # the server that runs the application logs it
+    return _error(500, "crashed", "The request could not be answered, for a fault on this side.")
 
 
 def _is_of_here(request: Request) -> bool:
@@ -158,13 +211,13 @@ def _answer(result: ToolResult, tool: Tool | None) -> Response:
     return PlainTextResponse(result.content)
 
 
-def _error(status: int, kind: str, message: str) -> Response:
+def _error(status: int, kind: str, message: str, *, headers: Mapping[str, str] | None = None) -> Response:
     error: JsonObject = {"error": {"kind": kind, "message": message}}
-    return _json(error, status=status)
+    return _json(error, status=status, headers=headers)
 
 
-def _json(value: JsonValue, *, status: int = 200) -> Response:
+def _json(value: JsonValue, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     from starlette.responses import Response  # noqa: PLC0415 - as above
 
     # In the order in which the tool gave it.
-    return Response(json.dumps(value, ensure_ascii=False), status, media_type="application/json")
+    return Response(json.dumps(value, ensure_ascii=False), status, headers, media_type="application/json")

@@ -21,6 +21,9 @@ sys.path.insert(0, str(Path(__file__).parent))  # the modules that these tests s
 
 PROGRAM = Path(__file__).parent / "tools_program.py"
 
+BOUND_S = 60
+"""In seconds; more than the 5 s of the HTTP library, because other work may share the cores."""
+
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
@@ -63,7 +66,7 @@ def over_http(url: str, era: str) -> Connect:
     @asynccontextmanager
     async def connect(key: str) -> AsyncGenerator[Client]:
         async with (
-            httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}) as http,
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=BOUND_S) as http,
             Client(streamable_http_client(url, http_client=http), mode=era) as client,
         ):
             yield client

@@ -15,7 +15,6 @@ from tools_program import KEYS, PICTURE, TOOLS
 
 from wieldy.connect import mcp, mcp_server
 from wieldy.core.errors import UsageError
-from wieldy.core.json import canonical_json
 from wieldy.core.principals import Principal
 from wieldy.run.journal import open_journal
 from wieldy.run.state import fold
@@ -41,13 +40,10 @@ async def test_schemas_are_what_the_toolset_has(over_stdio: Any, era: str) -> No
         definition = tool.definition
         assert found.name == definition.name
         assert found.description == definition.prompt_description
-        if era == "auto":
-            assert json.dumps(found.input_schema) == json.dumps(definition.input_schema)
-            assert json.dumps(found.output_schema) == json.dumps(definition.output_schema)
-        else:  # for these revisions the SDK orders the keys anew, and knows only objects as output
-            assert canonical_json(found.input_schema) == canonical_json(definition.input_schema)
-            is_object = (definition.output_schema or {}).get("type") == "object"
-            assert found.output_schema == (definition.output_schema if is_object else None)
+        assert json.dumps(found.input_schema) == json.dumps(definition.input_schema)  # the order of keys as well
+        # Revisions with a handshake know only objects as output.
+        is_known = era == "auto" or (definition.output_schema or {}).get("type") == "object"
+        assert json.dumps(found.output_schema) == json.dumps(definition.output_schema if is_known else None)
 
 
 async def test_annotations_say_what_calls_do(over_stdio: Any) -> None:
@@ -155,7 +151,7 @@ async def test_a_hundred_calls_at_once_are_answered_each_with_its_own_result(ove
     ],
 )
 async def test_nobody_calls_without_a_key(url: str, headers: dict[str, str]) -> None:
-    async with httpx2.AsyncClient(headers=headers) as http:
+    async with httpx2.AsyncClient(headers=headers, timeout=BOUND_S) as http:
         answer = await http.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"] == "Bearer"
@@ -170,7 +166,7 @@ async def test_a_session_serves_only_whoever_has_opened_it(url: str) -> None:
         "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
     }
     taken = {"Accept": "application/json, text/event-stream"}
-    async with httpx2.AsyncClient(headers=taken) as http:
+    async with httpx2.AsyncClient(headers=taken, timeout=BOUND_S) as http:
         anna, bob = ({"Authorization": f"Bearer {KEYS[name]}"} for name in ("anna", "bob"))
         opened = await http.post(url, json=hello, headers=anna)
         session = {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
@@ -180,7 +176,7 @@ async def test_a_session_serves_only_whoever_has_opened_it(url: str) -> None:
 
 
 async def test_a_page_in_a_browser_cannot_reach_the_loopback_under_another_name(url: str) -> None:
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(timeout=BOUND_S) as http:
         known = {"Authorization": f"Bearer {KEYS['anna']}", "Host": "evil.example"}
         answer = await http.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=known)
     assert answer.status_code == 421
@@ -248,5 +244,44 @@ async def test_a_journal_that_cannot_be_written_is_an_error_of_the_server(tmp_pa
             raise JournalError("the disk is full")
 
     async with Client(mcp_server(TOOLS, rules=CallRules(journal=Full())).server) as client:
-        with pytest.raises(MCPError, match=r"^The call could not be recorded\.$"):
+        with pytest.raises(MCPError, match=r"^The call could not be recorded, and was not carried out\.$"):
             await client.call_tool("add", {"a": 1, "b": 2})
+
+
+@pytest.mark.parametrize("is_annotated", [True, False])
+async def test_a_header_must_repeat_the_argument_that_the_schema_names_for_it(is_annotated: bool) -> None:
+    from wieldy import ToolDefinition
+    from wieldy.tools.from_schema import tool_from_schema
+
+    async def code(arguments: Any, context: Any) -> str:
+        return f"looked in {arguments['region']}"
+
+    region = {"type": "string"} | ({"x-mcp-header": "Region"} if is_annotated else {})
+    schema = {"type": "object", "properties": {"region": region}}
+    definition = ToolDefinition(name="look", description="Look.", input_schema=schema)
+    server = mcp_server([tool_from_schema(definition, code, origin="test")])
+    asgi = httpx2.ASGITransport(app=server.asgi())
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {"name": "look", "arguments": {"region": "north"}, "_meta": meta}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "look",
+    }
+    async with (
+        server.server.session_manager.run(),
+        httpx2.AsyncClient(transport=asgi, base_url="http://127.0.0.1:1", headers=headers) as http,
+    ):
+        fits = await http.post("/mcp", json=asked, headers={"Mcp-Param-Region": "north"})
+        differs = await http.post("/mcp", json=asked, headers={"Mcp-Param-Region": "south"})
+    assert fits.json()["result"]["content"] == [{"type": "text", "text": "looked in north"}]
+    if is_annotated:
+        assert (differs.status_code, differs.json()["error"]["code"]) == (400, -32020)
+        assert differs.json()["error"]["message"].startswith("Mcp-Param-Region header does not match")
+    else:
+        assert differs.json()["result"] == fits.json()["result"]  # a header that nothing is said of

@@ -9,46 +9,76 @@ logging in (headers are given).
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import anyio
 
+from wieldy.connect.mcp.client.bodies import JSON, TooLongError, beginning, bounded, kind_of
 from wieldy.connect.mcp.client.port import (
     ConnectionFailedError,
     ConnectionLostError,
     NotProcessedError,
+    RefusedError,
     SessionLostError,
+    UnreadableAnswerError,
 )
+from wieldy.connect.mcp.client.unreadable import Mending
 
 if TYPE_CHECKING:
     from wieldy.connect.mcp.client.port import Streams
     from wieldy.connect.mcp.client.sdk import Address
 
 LIMIT_BYTES: Final = 256 * 1024 * 1024
-"""The longest event of a stream that is read."""
+"""The longest event of a stream that is read, and the longest other answer."""
+
+MOST_OF_AN_ERROR_BYTES: Final = 4 * 1024 * 1024
+"""How much of an answer is read that is an error; of a longer one that is all."""
 
 CONNECT_S: Final = 30.0
 """How long making a connection and sending a request may take. How long an answer takes is the caller's matter."""
+
+UNREADABLE: Final = 760405
+"""The code of an answer of ours: the server has given one that cannot be read."""
+
+OURS: Final = secrets.token_hex(16)
+"""The data of an answer of ours: no server knows it, so none can say in our words what became of a request."""
 
 _NOT_SENT, _BROKEN, _SESSION_LOST, _REFUSED = 760401, 760402, 760403, 760404
 _FAILURES: Final[Mapping[int, type[ConnectionFailedError]]] = {
     _NOT_SENT: NotProcessedError,
     _BROKEN: ConnectionLostError,
     _SESSION_LOST: SessionLostError,
+    UNREADABLE: UnreadableAnswerError,
 }
+_OF_THE_SDK: Final[tuple[tuple[int, str, type[ConnectionFailedError]], ...]] = (
+    (-32000, "Connection closed", ConnectionLostError),
+    (-32000, "SSE stream ", ConnectionLostError),
+    (-32600, "server answered a request with 202", ConnectionLostError),
+    (-32700, "Failed to parse ", UnreadableAnswerError),
+)
 _BUSY: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _MOST_OF_A_REASON: Final = 500
 _METHOD_NOT_FOUND: Final = -32601
 
 
-def failure_of_code(code: int, message: str) -> ConnectionFailedError | None:
-    """The failure that an answer of ours stands for; None where it is the server's own."""
-    kind = _FAILURES.get(code)
-    return None if kind is None else kind(message)
+def failure_of(code: int, message: str, data: object) -> ConnectionFailedError:
+    """What an error that answers a request stands for: one of ours, one of the SDK's own, or the server's word.
+
+    The SDK gives requests without an answer errors of its own, under codes that servers use as well: so those are known
+    by their words.
+    """
+    if data == OURS and (kind := _FAILURES.get(code)) is not None:
+        return kind(message)
+    if data is None:
+        for known, words, kind in _OF_THE_SDK:
+            if code == known and message.startswith(words):
+                return kind(message)
+    return RefusedError(message, code=code, data=data)
 
 
 class HttpTransport:
@@ -71,8 +101,7 @@ class HttpTransport:
         """Both streams are open; the connection itself is made with the first request."""
         try:
             async with AsyncExitStack() as stack:
-                streams = await self._opener(stack)
-                yield streams[0], streams[1]
+                yield await self._opener(stack)
         finally:
             self.ended.set()
 
@@ -91,23 +120,22 @@ def http_client(library: Any, address: Address, *, on_end: Callable[[object], No
         """Turns failures into answers."""
 
         async def send(self, request: Any, **options: Any) -> Any:
-            message = _message_in(request)
+            message = _message_in(request.method, await request.aread())
             try:
                 response: Any = await base.send(self, request, **options)
+                ended = None if message is None or on_end is None else partial(on_end, message.get("id"))
+                response.stream = _stream(library, response, ended)
+                if message is None:
+                    return response
+                if _is_expected(response, message):
+                    return await bounded(library, response, LIMIT_BYTES)
             except (library.ConnectError, library.ConnectTimeout, library.UnsupportedProtocol) as error:
-                return self._answer(request, message, _NOT_SENT, f"it cannot be reached ({_said(error)})")
+                return self._answer(request, message, _NOT_SENT, f"it cannot be reached ({_said(error)})", OURS)
             except library.TransportError as error:
-                return self._answer(request, message, _BROKEN, f"the connection broke ({_said(error)})")
-            if message is not None and on_end is not None:
-                response.stream = _watched(library, response.stream, partial(on_end, message.get("id")))
-            if message is None or _is_expected(response, message):
-                return response
-            try:
-                body: bytes = await response.aread()
-            except library.TransportError:
-                body = b""
-            finally:
-                await response.aclose()
+                return self._answer(request, message, _BROKEN, f"the connection broke ({_said(error)})", OURS)
+            except (library.DecodingError, TooLongError) as error:
+                return self._answer(request, message, UNREADABLE, f"it cannot be read: {_said(error)}", OURS)
+            body = await beginning(library, response, MOST_OF_AN_ERROR_BYTES)
             error = _error_of(response, body, has_session="mcp-session-id" in request.headers)
             return self._answer(request, message, *error)
 
@@ -124,28 +152,62 @@ def http_client(library: Any, address: Address, *, on_end: Callable[[object], No
     return Careful(headers=dict(address.headers), auth=address.auth, timeout=library.Timeout(CONNECT_S, read=None))
 
 
-def _watched(library: Any, bytes_of: Any, on_end: Callable[[], None]) -> Any:
-    """The bytes of an answer; `on_end` is called when no more are read."""
+def _stream(library: Any, response: Any, on_end: Callable[[], None] | None) -> Any:
+    """The bytes of an answer as they are handed on."""
+    # What is encoded is no text yet.
+    mended = response.stream if "content-encoding" in response.headers else _mended(library)(response.stream)
+    return mended if on_end is None else _watched(library)(mended, on_end)
+
+
+@cache
+def _mended(library: Any) -> Callable[[Any], Any]:
+    """Of the bytes of an answer that is JSON, or events that are: those without halves of surrogate pairs."""
+    base: Any = library.AsyncByteStream
+
+    class Mended(base):
+        """Hands them on."""
+
+        def __init__(self, bytes_of: Any) -> None:
+            self._bytes_of = bytes_of
+
+        async def __aiter__(self) -> AsyncGenerator[bytes]:
+            mending = Mending()
+            async for chunk in self._bytes_of:
+                yield mending.feed(chunk)
+            yield mending.end()
+
+        async def aclose(self) -> None:
+            await self._bytes_of.aclose()
+
+    return Mended
+
+
+@cache
+def _watched(library: Any) -> Callable[[Any, Callable[[], None]], Any]:
+    """Of the bytes of an answer: the same; `on_end` is called when no more are read."""
     base: Any = library.AsyncByteStream
 
     class Watched(base):
         """Hands them on."""
 
+        def __init__(self, bytes_of: Any, on_end: Callable[[], None]) -> None:
+            self._bytes_of, self._on_end = bytes_of, on_end
+
         async def __aiter__(self) -> AsyncGenerator[bytes]:
-            async for chunk in bytes_of:
+            async for chunk in self._bytes_of:
                 yield chunk
 
         async def aclose(self) -> None:
-            await bytes_of.aclose()
-            on_end()
+            await self._bytes_of.aclose()
+            self._on_end()
 
-    return Watched()
+    return Watched
 
 
-def _message_in(request: Any) -> dict[str, Any] | None:
-    if request.method != "POST":
+def _message_in(method: str, content: bytes) -> dict[str, Any] | None:
+    if method != "POST":
         return None
-    message: object = json.loads(request.content)
+    message: object = json.loads(content)
     return cast("dict[str, Any]", message) if isinstance(message, dict) else None
 
 
@@ -155,7 +217,7 @@ def _is_expected(response: Any, message: dict[str, Any]) -> bool:
         return False
     if response.status_code != HTTPStatus.OK or "id" not in message:
         return True
-    return response.headers.get("content-type", "").lower().startswith(("application/json", "text/event-stream"))
+    return kind_of(response).startswith((JSON, "text/event-stream"))
 
 
 def _error_of(response: Any, body: bytes, *, has_session: bool) -> tuple[int, str, Any]:
@@ -168,22 +230,22 @@ def _error_of(response: Any, body: bytes, *, has_session: bool) -> tuple[int, st
     said = error["message"] if error is not None else body[:_MOST_OF_A_REASON].decode("utf-8", "replace").strip()
     reason = f"HTTP {status} {_phrase(status)}" + (f": {said}" if said else "")
     if has_session and (status == HTTPStatus.NOT_FOUND or (status == HTTPStatus.BAD_REQUEST and "ession" in said)):
-        return _SESSION_LOST, reason, None
+        return _SESSION_LOST, reason, OURS
     if error is not None:
         return error["code"], error["message"], error.get("data")
     if status == HTTPStatus.NOT_FOUND:
         return _METHOD_NOT_FOUND, reason, None
     if status in _BUSY:
-        return _NOT_SENT, reason, None
+        return _NOT_SENT, reason, OURS
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return _BROKEN, reason, None
+        return _BROKEN, reason, OURS
     return _REFUSED, reason, None
 
 
 def _protocol_error(body: bytes) -> dict[str, Any] | None:
     try:
         message: object = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     error: object = cast("dict[str, object]", message).get("error") if isinstance(message, dict) else None
     if not isinstance(error, dict):

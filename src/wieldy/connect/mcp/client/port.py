@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 REFUSED: Final = "wieldy/refused"
 """In an entry of a list of tools in place of its parameters: why the protocol forbids to use the tool."""
 
-Streams: TypeAlias = tuple[Any, Any]
-"""Where messages come from and where they go, as both versions of the SDK have them; typed by each of them."""
+Streams: TypeAlias = tuple[Any, ...]
+"""Where messages come from and where they go, as both versions of the SDK have them, and what else a transport gives to
+the session of its version; typed by each of them."""
 
 
 class ConnectionFailedError(Exception):
@@ -88,6 +89,10 @@ Progress: TypeAlias = Callable[[float, float | None, str | None], None]
 """How far a request is, of how much, and what the server says about it."""
 
 
+def _ignore(said: object) -> None:
+    del said
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
     """What the server may say without being asked.
@@ -96,10 +101,19 @@ class Hooks:
         on_change: A list has changed; given `tools`, `resources` or `prompts`.
         on_question: It asks a person something in the middle of a request; given the parameters of the elicitation,
             it gives the answer, both in the words of the protocol.
+        on_input: It asks for something else in the middle of a request; given the method and its parameters,
+            it gives the answer. None where nothing else is offered.
+        on_update: A resource has changed; given its address.
+        on_log: It logs something; given the parameters of the notification.
+        forwards: The names of headers that are passed on to it from the request that a call comes from.
     """
 
     on_change: Callable[[str], None]
     on_question: Callable[[JsonObject], Awaitable[JsonObject]]
+    on_input: Callable[[str, JsonObject], Awaitable[JsonObject]] | None = None
+    on_update: Callable[[str], None] = _ignore
+    on_log: Callable[[JsonObject], None] = _ignore
+    forwards: tuple[str, ...] = ()
 
 
 class Session(Protocol):
@@ -115,6 +129,14 @@ class Session(Protocol):
 
         Raises:
             ConnectionFailedError: There is none; its subclasses say why.
+        """
+        ...
+
+    async def watch(self, uri: str) -> None:
+        """`on_update` hears from now on when this resource changes, if the server tells.
+
+        Raises:
+            ConnectionFailedError: The server does not.
         """
         ...
 

@@ -46,6 +46,14 @@ def presented(result: JsonObject, *, output: CompiledSchema | None = None) -> Pr
     )
 
 
+def blocks(result: JsonObject) -> list[JsonValue]:
+    """The content of the result of a call for a client: as the server sent it, and what no client knows as text."""
+    return [
+        block if _is_known(block) else {"type": "text", "text": _written(block)}
+        for block in _blocks(result.get("content"))
+    ]
+
+
 def presented_contents(contents: JsonValue) -> Presented:
     """What a resource holds: the parts of the answer to `resources/read`."""
     reading = _Reading()
@@ -116,10 +124,23 @@ class _Reading:
         self.texts.append(f"[{word} {len(self.parts)}: {what}, {human_size(size_bytes(part))}]")
 
 
+def _is_known(block: JsonValue) -> bool:
+    match block:
+        case (
+            {"type": "text", "text": str()}
+            | {"type": "image" | "audio", "data": str(), "mimeType": str()}
+            | {"type": "resource", "resource": {"uri": str(), "text": str()} | {"uri": str(), "blob": str()}}
+            | {"type": "resource_link", "uri": str(), "name": str()}
+        ):
+            return True
+        case _:
+            return False
+
+
 def _read(text: str) -> object:
     try:
         return cast("object", json.loads(text))
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -146,3 +167,24 @@ def _misfit(data: JsonValue, output: CompiledSchema) -> str | None:
         return None
     why = explain(violations, subject="The data of this result")
     return f"The result is not what the tool promises, and is shown as it came. {why[:_MOST_OF_A_VIOLATION]}"
+
+
+def is_longer(value: JsonValue, most: int) -> bool:
+    """Whether the texts of a value have more characters together than this, names included."""
+    return characters_left(value, most) < 0
+
+
+def characters_left(value: JsonValue, most: int) -> int:
+    """What is left of so many characters after the texts of a value; below 0 where they are not enough."""
+    left, rest = most, [value]
+    while rest and left >= 0:
+        match rest.pop():
+            case str(text):
+                left -= len(text)
+            case dict(entries):
+                rest += [*entries, *entries.values()]
+            case list(items):
+                rest += items
+            case _:
+                left -= 1
+    return left

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from wieldy.connect.mcp.client.http import HttpTransport, failure_of_code, http_client
+from wieldy.connect.mcp.client.http import OURS, HttpTransport, failure_of, http_client
 from wieldy.connect.mcp.client.memory import MemoryTransport
-from wieldy.connect.mcp.client.port import ConnectionLostError, RefusedError, ServerInfo, UnreadableAnswerError
+from wieldy.connect.mcp.client.port import ConnectionLostError, ServerInfo, UnreadableAnswerError
 from wieldy.connect.mcp.client.sdk import CLIENT_NAME
 from wieldy.connect.mcp.client.stdio import Codec
 
@@ -39,6 +39,8 @@ _REQUESTS: Final[Mapping[str, Any]] = {
     "resources/read": types.ReadResourceRequest,
     "prompts/list": types.ListPromptsRequest,
     "prompts/get": types.GetPromptRequest,
+    "completion/complete": types.CompleteRequest,
+    "resources/subscribe": types.SubscribeRequest,
 }
 _CHANGES: Final[Mapping[str, str]] = {
     "notifications/tools/list_changed": "tools",
@@ -57,6 +59,13 @@ class SdkV1:
         self.codec = Codec(
             read=lambda line: _SessionMessage(types.JSONRPCMessage.model_validate_json(line)),
             write=lambda item: item.message.model_dump_json(by_alias=True, exclude_none=True).encode(),
+            failed=lambda number, code, why: _SessionMessage(
+                types.JSONRPCMessage(
+                    types.JSONRPCError(
+                        jsonrpc="2.0", id=number, error=types.ErrorData(code=code, message=why, data=OURS)
+                    )
+                )
+            ),
         )
 
     def over_http(self, address: Address) -> Transport:
@@ -126,6 +135,10 @@ class _SessionV1:
             raise
         return dict(result.model_extra or {})
 
+    async def watch(self, uri: str) -> None:
+        """As `Session`."""
+        await self.request("resources/subscribe", {"uri": uri})
+
     async def _cancel(self, number: int) -> None:
         """The server knows that nobody waits any more; this version does not tell it by itself."""
         notification = types.CancelledNotification.model_validate(
@@ -184,10 +197,7 @@ def _info(answer: Any) -> ServerInfo:
 
 def _failure(error: Any) -> Exception:
     said = error.error
-    if said.code == types.CONNECTION_CLOSED:
-        return ConnectionLostError(said.message)
-    known = failure_of_code(said.code, said.message)
-    return known or RefusedError(said.message, code=said.code, data=said.data)
+    return failure_of(said.code, said.message, said.data)
 
 
 async def _open_http(address: Address, stack: AsyncExitStack, unanswered: _Unanswered) -> Streams:
@@ -200,7 +210,7 @@ async def _open_http(address: Address, stack: AsyncExitStack, unanswered: _Unans
             return client
 
         sse_client = import_module("mcp.client.sse").sse_client
-        return await stack.enter_async_context(sse_client(address.url, httpx_client_factory=factory))
+        return (await stack.enter_async_context(sse_client(address.url, httpx_client_factory=factory)))[:2]
     await stack.enter_async_context(client)
     streamable = import_module("mcp.client.streamable_http").streamable_http_client
-    return await stack.enter_async_context(streamable(address.url, http_client=client))
+    return (await stack.enter_async_context(streamable(address.url, http_client=client)))[:2]

@@ -7,23 +7,16 @@ here: what the messages mean.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import anyio
 import mcp_types as types
 from mcp import ClientSession
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.client.subscriptions import (
-    PromptsListChanged,
-    ResourcesListChanged,
-    SubscriptionLost,
-    ToolsListChanged,
-    listen,
-)
 from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.memory import create_client_server_memory_streams
@@ -33,16 +26,20 @@ from mcp_types import methods
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from wieldy.connect.mcp.client.http import LIMIT_BYTES, HttpTransport, failure_of_code, http_client
+from wieldy.connect.mcp.client.http import LIMIT_BYTES, OURS, HttpTransport, failure_of, http_client
 from wieldy.connect.mcp.client.memory import MemoryTransport
+from wieldy.connect.mcp.client.pages import MOST_ENTRIES
+from wieldy.connect.mcp.client.passing import declared, forwarded, log_level
 from wieldy.connect.mcp.client.port import (
     REFUSED,
-    ConnectionLostError,
     RefusedError,
     ServerInfo,
     UnreadableAnswerError,
 )
+from wieldy.connect.mcp.client.posts import Posts
 from wieldy.connect.mcp.client.sdk import CLIENT_NAME
+from wieldy.connect.mcp.client.sdk_v2_hooks import answering, hear, listen_for_lists, listen_to, or_refused
+from wieldy.connect.mcp.client.sdk_v2_results import as_sent, keep, kept
 from wieldy.connect.mcp.client.stdio import Codec
 
 if TYPE_CHECKING:
@@ -61,14 +58,8 @@ _REQUESTS: Final[Mapping[str, type[types.Request[Any, Any]]]] = {
     "resources/read": types.ReadResourceRequest,
     "prompts/list": types.ListPromptsRequest,
     "prompts/get": types.GetPromptRequest,
-}
-_CHANGES: Final = {
-    ToolsListChanged: "tools",
-    ResourcesListChanged: "resources",
-    PromptsListChanged: "prompts",
-    types.ToolListChangedNotification: "tools",
-    types.ResourceListChangedNotification: "resources",
-    types.PromptListChangedNotification: "prompts",
+    "completion/complete": types.CompleteRequest,
+    "resources/subscribe": types.SubscribeRequest,
 }
 
 
@@ -79,6 +70,9 @@ class SdkV2:
         self.codec = Codec(
             read=lambda line: SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False)),
             write=lambda item: item.message.model_dump_json(by_alias=True, exclude_unset=True).encode(),
+            failed=lambda number, code, why: SessionMessage(
+                types.JSONRPCError(jsonrpc="2.0", id=number, error=types.ErrorData(code=code, message=why, data=OURS))
+            ),
         )
 
     def over_http(self, address: Address) -> Transport:
@@ -93,37 +87,49 @@ class SdkV2:
     @asynccontextmanager
     async def session(self, streams: Streams, hooks: Hooks) -> AsyncGenerator[_SessionV2]:
         """The session over two streams."""
-        dispatcher = _Tolerant(*streams)
+        incoming, outgoing, *posts = streams
+        dispatcher = _Tolerant(incoming, outgoing)
+        dispatcher.hooks = hooks
 
         async def ask(context: object, params: types.ElicitRequestParams) -> types.ElicitResult | types.ErrorData:
             del context
-            answer = await hooks.on_question(params.model_dump(mode="json", by_alias=True, exclude_none=True))
-            return types.ElicitResult.model_validate(answer)
+            said = params.model_dump(mode="json", by_alias=True, exclude_none=True)
+            return await or_refused(hooks.on_question(said), types.ElicitResult)
 
-        async def hear(message: IncomingMessage) -> None:
-            if changed := _CHANGES.get(cast("Any", type(message))):
-                hooks.on_change(changed)
+        async def take(message: IncomingMessage) -> None:
+            hear(message, hooks)
 
         session = ClientSession(
             dispatcher=dispatcher,
             elicitation_callback=ask,
-            message_handler=hear,
+            message_handler=take,
+            **answering(hooks),
             client_info=types.Implementation(name=CLIENT_NAME, version=version("wieldy")),
         )
         async with session:
             await _negotiate(session)
             info = _info(session)
+            if posts and info.protocol in MODERN_PROTOCOL_VERSIONS:
+                dispatcher.posts = posts[0]
+                posts[0].on_log = hooks.on_log
             async with anyio.create_task_group() as tasks:
                 if info.protocol in MODERN_PROTOCOL_VERSIONS:
-                    tasks.start_soon(_listen, session, info, hooks)
-                yield _SessionV2(session, dispatcher, info)
+                    tasks.start_soon(listen_for_lists, session, info, hooks)
+
+                def listen_for(uri: str) -> None:
+                    tasks.start_soon(listen_to, session, hooks, [uri])
+
+                yield _SessionV2(session, dispatcher, info, listen_for)
                 tasks.cancel_scope.cancel()
 
 
 class _SessionV2:
     """Implements `Session`."""
 
-    def __init__(self, session: ClientSession, dispatcher: _Tolerant, info: ServerInfo) -> None:
+    def __init__(
+        self, session: ClientSession, dispatcher: _Tolerant, info: ServerInfo, listen_for: Callable[[str], None]
+    ) -> None:
+        self._listen_for = listen_for
         self._session = session
         self._dispatcher = dispatcher
         self.info = info
@@ -139,22 +145,32 @@ class _SessionV2:
         await self._request("tools/list", {}, None)
         return await self._request(method, params, on_progress)
 
+    async def watch(self, uri: str) -> None:
+        """As `Session`."""
+        if self.info.protocol in MODERN_PROTOCOL_VERSIONS:
+            self._listen_for(uri)
+        else:
+            await self.request("resources/subscribe", {"uri": uri})
+
     async def _request(self, method: str, params: JsonObject, on_progress: Progress | None) -> JsonObject:
         async def report(progress: float, total: float | None, message: str | None) -> None:
             if on_progress is not None:
                 on_progress(progress, total, message)
 
-        try:
-            if method == "tools/list":
-                return await self._list_tools(params)
-            request = _REQUESTS[method].model_validate({"method": method, "params": params or None})
-            result = await self._session.send_request(
-                request, _Raw, progress_callback=None if on_progress is None else report
-            )
-        except MCPError as error:
-            raise _failure(error) from error
-        except ValidationError as error:
-            raise UnreadableAnswerError(_why(error)) from error
+        with kept() as sent:
+            try:
+                if method == "tools/list":
+                    return await self._list_tools(params)
+                request = _REQUESTS[method].model_validate({"method": method, "params": params or None})
+                result = await self._session.send_request(
+                    request, _Raw, progress_callback=None if on_progress is None else report
+                )
+            except MCPError as error:
+                raise _failure(error) from error
+            except ValidationError as error:
+                if (whole := as_sent(method, self.info.protocol, sent)) is not None:
+                    return whole
+                raise UnreadableAnswerError(_why(error)) from error
         return dict(result.model_extra or {})
 
     async def _list_tools(self, params: JsonObject) -> JsonObject:
@@ -183,22 +199,50 @@ class _Raw(BaseModel):
 
 
 class _Tolerant(JSONRPCDispatcher[TransportContext]):
-    """Keeps the SDK from seeing tools that it would refuse a whole list for.
+    """Keeps the SDK from seeing tools that it would refuse a whole list for, and takes the short way for calls.
 
     Attributes:
         listed: The last list of tools, as the server sent it.
+        posts: The short way, where there is one.
+        hooks: Say whether requests are made for somebody else's clients.
     """
 
     listed: list[Any] = []  # noqa: RUF012 - replaced, never changed
+    posts: Posts | None = None
+    hooks: Hooks | None = None
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None, **more: Any
     ) -> dict[str, Any]:
+        params, opts = self._for_client(params, opts)
+        if method == "tools/call" and self.posts is not None:
+            result = await self.posts.request(method, params, opts or {})
+            if result is not None:
+                keep(result)
+                return result
         raw = await super().send_raw_request(method, params, opts, **more)
+        keep(raw)
         if method != "tools/list" or not isinstance(raw.get("tools"), list):
             return raw
-        self.listed = raw["tools"]
+        self.listed = raw["tools"][: MOST_ENTRIES + 1]  # the SDK looks at no more than is read
         return {**raw, "tools": [tool for tool in self.listed if _is_taken(tool)]}
+
+    def _for_client(
+        self, params: Mapping[str, Any] | None, opts: CallOptions | None
+    ) -> tuple[Mapping[str, Any] | None, CallOptions | None]:
+        """The request, as far as it says something of the client that it is made for (`passing`)."""
+        if self.hooks is None or self.hooks.on_input is None:
+            return params, opts
+        known = declared()
+        meta: dict[str, Any] = dict((params or {}).get("_meta") or {})
+        if known is not None and types.CLIENT_CAPABILITIES_META_KEY in meta:
+            meta[types.CLIENT_CAPABILITIES_META_KEY] = known
+            if (level := log_level()) is not None:
+                meta[types.LOG_LEVEL_META_KEY] = level
+            params = {**(params or {}), "_meta": meta}
+        if headers := forwarded(self.hooks.forwards):
+            opts = {**(opts or {}), "headers": {**headers, **((opts or {}).get("headers") or {})}}
+        return params, opts
 
 
 def _is_taken(tool: object) -> bool:
@@ -261,22 +305,6 @@ def _common_revisions(error: MCPError) -> list[str]:
     return [revision for revision in MODERN_PROTOCOL_VERSIONS if revision in supported]
 
 
-async def _listen(session: ClientSession, info: ServerInfo, hooks: Hooks) -> None:
-    """Hears of changed lists for as long as the server lets us."""
-    tools, resources, prompts = (info.tells_of_changes(what) for what in ("tools", "resources", "prompts"))
-    if not (tools or resources or prompts):
-        return
-    try:
-        async with listen(
-            session, tools_list_changed=tools, resources_list_changed=resources, prompts_list_changed=prompts
-        ) as subscription:
-            async for event in subscription:
-                if changed := _CHANGES.get(cast("Any", type(event))):
-                    hooks.on_change(changed)
-    except (MCPError, SubscriptionLost):
-        return  # changes are then found when the list is read the next time
-
-
 def _info(session: ClientSession) -> ServerInfo:
     said = session.server_info
     capabilities = session.server_capabilities
@@ -291,10 +319,7 @@ def _info(session: ClientSession) -> ServerInfo:
 
 
 def _failure(error: MCPError) -> Exception:
-    if error.code == types.CONNECTION_CLOSED:
-        return ConnectionLostError(error.message)
-    known = failure_of_code(error.code, error.message)
-    return known or RefusedError(error.message, code=error.code, data=error.data)
+    return failure_of(error.code, error.message, error.data)
 
 
 def _why(error: ValidationError) -> str:
@@ -316,6 +341,7 @@ async def _open_http(address: Address, stack: AsyncExitStack) -> Streams:
         make: Any = factory
         return await stack.enter_async_context(sse_client(address.url, httpx_client_factory=make))
     await stack.enter_async_context(client)
-    return await stack.enter_async_context(
+    streams = await stack.enter_async_context(
         streamable_http_client(address.url, http_client=client, max_sse_event_size=LIMIT_BYTES)
     )
+    return (*streams, Posts(client, address.url, limit_bytes=LIMIT_BYTES))

@@ -7,36 +7,37 @@ nobody knows. Deliberately not here: keeping the connection (`supervisor`), and 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final, cast
 
 import anyio
 from msgspec.structs import replace
 
-from wieldy.connect.mcp.client.pages import pages
+from wieldy.connect.mcp.client.pages import Pace, listed
 from wieldy.connect.mcp.client.port import (
     ConnectionFailedError,
     Hooks,
     NotProcessedError,
     RefusedError,
     ServerInfo,
-    UnreadableAnswerError,
     in_time,
 )
-from wieldy.connect.mcp.client.questions import Answerer, answered, read_question
 from wieldy.connect.mcp.client.resting import asked, can_rest, has_failed_before, known
-from wieldy.connect.mcp.client.results import presented
+from wieldy.connect.mcp.client.results import blocks, is_longer, presented
+from wieldy.connect.mcp.client.rounds import Rounds, wants_more
 from wieldy.connect.mcp.client.sdk import Address, load
 from wieldy.connect.mcp.client.stdio import Command, StdioTransport
 from wieldy.connect.mcp.client.supervisor import Supervisor
-from wieldy.connect.mcp.client.tools import McpTool, Notice, compared, read_tools
+from wieldy.connect.mcp.client.tools import McpTool, Notice, compared, cut_short, few, read_tools
 from wieldy.connect.mcp.client.troubles import is_repeatable, trouble_of
+from wieldy.connect.serving.client import client_if_any
 from wieldy.core.errors import OutcomeUnknownError, ToolError, UsageError
 from wieldy.run.outcomes import Rest
 from wieldy.run.results.masks import Mask
 
 if TYPE_CHECKING:
     from wieldy.connect.mcp.client.port import Progress, Session, Transport
+    from wieldy.connect.mcp.client.questions import Answerer
     from wieldy.connect.mcp.client.sdk import Sdk
     from wieldy.connect.mcp.config import ServerConfig
     from wieldy.core.context import Context
@@ -46,12 +47,6 @@ if TYPE_CHECKING:
 LIST_S: Final = 30.0
 """How long the list of tools may take, all of its pages together."""
 
-MAX_ROUNDS: Final = 10
-"""How often a server may ask for more within one call."""
-
-_ASK_AGAIN_S: Final = 0.1
-_NO_ONE: Final = "nobody can be asked here, so it was declined"
-
 
 class McpServer:
     """A server; entered by one task, used by all tasks of its event loop.
@@ -60,6 +55,8 @@ class McpServer:
         config: Which.
         answerer: Answers what it asks a person.
         on_notice: Hears what a person should know.
+        on_change: Hears that a list, or what stands under an address, has changed: `tools`, `prompts`, `resources` or
+            the address.
         known: Its tools when it was last reached.
     """
 
@@ -70,23 +67,35 @@ class McpServer:
         known: tuple[McpTool, ...] = (),
         answerer: Answerer | None,
         on_notice: Callable[[Notice], None],
+        on_change: Callable[[str], None] = lambda what: None,
     ) -> None:
         self.config = config
         self.tools = known
-        self.notices: tuple[Notice, ...] = ()
+        self._said: frozenset[Notice] = frozenset()
         self.info: ServerInfo | None = None
-        self._answerer = answerer
         self._on_notice = on_notice
+        self._on_update = on_change
         self._mask = Mask(config.secrets)
         self._listed_by: Session | None = None
         self._listing = anyio.Lock()
+        self._pace = Pace()
+        self._looks = 0
         self._has_changed = anyio.Event()
-        self._declined: list[str] = []
+        self._has_answerer = answerer is not None
+        self._rounds = Rounds(config, self._mask, answerer=answerer, request=self._request)
+        self._watched: set[str] = set()
         sdk = load()
         self._supervisor = Supervisor(
             lambda: _transport(config.target, sdk),
             sdk.session,
-            Hooks(on_change=self._hear, on_question=self._answer),
+            Hooks(
+                on_change=self._hear,
+                on_question=self._rounds.on_question,
+                on_input=self._rounds.on_input if config.passes_on else None,
+                on_update=self._on_update,
+                on_log=self._rounds.on_log,
+                forwards=config.forwards,
+            ),
             at_once=config.at_once,
         )
 
@@ -115,13 +124,25 @@ class McpServer:
             except ConnectionFailedError as error:
                 raise ToolError(f"{self._title} gives no tools: {self._mask.text(str(error))}.") from error
 
+    async def look_again(self) -> None:
+        """As `learn`, once for all who ask meanwhile, and not soon again where the list is long.
+
+        What cannot be had stays as it was.
+        """
+        before = self._looks
+        async with self._listing:
+            if self._looks == before and not self._pace.wait_s:
+                self._looks += 1
+                with suppress(ConnectionFailedError, UsageError):  # a call says so
+                    await self._learn()
+
     async def call(self, tool: McpTool, arguments: JsonObject, context: Context) -> Presented | Rest:
         """What it answers to a call; the call rests where a person has to answer first.
 
         Raises:
             ModelVisibleError: It gives no answer; the class says what may be repeated.
         """
-        declined = len(self._declined)
+        declined = len(self._rounds.declined)
         more = await self._taken_up(tool, context) if context.attempt > 1 else {}
         if isinstance(more, Rest):
             return more
@@ -136,9 +157,13 @@ class McpServer:
             ) from (None if isinstance(error, RefusedError) else error)
         if isinstance(result, Rest):
             return result
-        shown = presented(self._masked(result), output=tool.output)
-        remarks = [shown.note, *self._remarks(tool), *self._declined[declined:]]
-        return replace(shown, note=" ".join(remark for remark in remarks if remark) or None)
+        masked = self._masked(result)
+        shown = presented(masked, output=tool.output)
+        remarks = [shown.note, *self._remarks(tool), *dict.fromkeys(self._rounds.declined[declined:])]
+        note = " ".join(remark for remark in remarks if remark) or None
+        if self.config.passes_on and (caller := client_if_any()) is not None:
+            caller.content = [*blocks(masked), *([{"type": "text", "text": note}] if note else ())]
+        return replace(shown, note=note)
 
     async def ask(self, method: str, params: JsonObject) -> JsonObject:
         """What it answers to a question that changes nothing.
@@ -146,52 +171,71 @@ class McpServer:
         Raises:
             ToolError: It gives no answer.
         """
-        try:
-            with in_time(self.config.timeout_s):
-                result = await self._supervisor.request(method, params)
-                return self._masked(await self._rounds(method, params, result, None))
-        except (ConnectionFailedError, UsageError) as error:
-            raise trouble_of(error, name=method, effect="read", title=self._title, mask=self._mask) from error
+        return self._masked(await self._answer(method, params))
 
     async def listed(self, method: str, key: str) -> list[JsonObject]:
         """All pages of a list, such as `resources/list`; empty where the server has no such list.
 
+        A server that passes on is listed as it describes itself: whoever decides what is shown has to see a credential.
+
         Raises:
             ToolError: It gives no answer.
         """
-        found: list[JsonObject] = []
         if self.info is not None and not self.info.offers(method.partition("/")[0]):
-            return found
-        async for page in pages(lambda params: self.ask(method, params)):
-            entries = page.get(key)
-            found += [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
-        return found
+            return []
+
+        async def get(params: JsonObject) -> JsonObject:
+            page = await self._answer(method, params)
+            masked = self._masked(page)
+            return page if self.config.passes_on else masked
+
+        entries, is_whole = await listed(get, key)
+        if not is_whole:
+            self._on_notice(cut_short(method, len(entries), server=self.config.name))
+        return [entry for entry in entries if isinstance(entry, dict)]
+
+    async def watch(self, uri: str) -> None:
+        """Changes of this resource are told from now on, if the server tells.
+
+        Raises:
+            ToolError: It does not.
+        """
+        if uri in self._watched:
+            return
+        try:
+            await (await self._supervisor.session()).watch(uri)
+        except (ConnectionFailedError, UsageError) as error:
+            name = "resources/subscribe"
+            raise trouble_of(error, name=name, effect="read", title=self._title, mask=self._mask) from error
+        self._watched.add(uri)
 
     # Tools
 
     async def _learn(self) -> None:
         session = await self._supervisor.session()
+        if session is not self._listed_by:
+            for uri in self._watched:
+                await session.watch(uri)
         self.info = session.info
-        with in_time(LIST_S):
-            listed = await self._list(session)
-        tools, notices = read_tools(listed, self.config)
+        entries: list[JsonValue] = []
+        is_whole = True
+        if session.info.offers("tools"):
+            with in_time(LIST_S):
+                entries, is_whole = await listed(lambda params: self._supervisor.request("tools/list", params), "tools")
+        if self._mask and not self.config.passes_on:  # to decide what is shown, a gateway has to see a credential
+            entries = cast("list[JsonValue]", self._mask.value(entries))
+        tools, notices = read_tools(entries, self.config)
+        if not is_whole:
+            notices = (cut_short("tools/list", len(entries), server=self.config.name), *notices)
         was_known = bool(self.tools) or self._listed_by is not None
         changes = tuple(compared(self.tools, tools, server=self.config.name)) if was_known else ()
-        new = [notice for notice in notices if notice not in self.notices]
+        new = [notice for notice in notices if notice not in self._said]
+        self._pace.has_read(len(entries))
         self._listed_by = session
         self.tools = tools
-        self.notices = (*self.notices, *new, *changes)
-        for notice in (*new, *changes):
+        self._said = frozenset(notices)
+        for notice in few([*new, *changes], server=self.config.name):
             self._on_notice(notice)
-
-    async def _list(self, session: Session) -> list[JsonValue]:
-        """The tools of all pages, as the server describes them."""
-        listed: list[JsonValue] = []
-        if session.info.offers("tools"):
-            async for page in pages(lambda params: self._supervisor.request("tools/list", params)):
-                entries = page.get("tools")
-                listed += entries if isinstance(entries, list) else []
-        return listed
 
     async def _up_to_date(self) -> None:
         """The list is the one of this connection: a server that was started again may be another one.
@@ -210,15 +254,17 @@ class McpServer:
     def _hear(self, what: str) -> None:
         if what == "tools":
             self._has_changed.set()
+        else:
+            self._on_update(what)
 
     async def _keep_up(self) -> None:
         while True:
             await self._has_changed.wait()
+            await anyio.sleep(self._pace.wait_s)
             self._has_changed = anyio.Event()
-            try:
+            with suppress(ToolError, UsageError):  # the next call finds out
                 await self.learn()
-            except (ToolError, UsageError):
-                continue  # the next call finds out
+            self._on_update("tools")
 
     def _remarks(self, tool: McpTool) -> list[str]:
         now = next((known for known in self.tools if known.original == tool.original), None)
@@ -253,51 +299,45 @@ class McpServer:
             context.progress(self._mask.text(message or ""), fraction=fraction)
 
         params: JsonObject = {"name": tool.original, "arguments": arguments}
-        result = await self._supervisor.request("tools/call", params | more, on_progress=report)
-        if self._answerer is None and not more and _wants_more(result) and can_rest(result, context):
-            return await asked(context, self.config.name, result)
-        return await self._rounds("tools/call", params, result, report)
+        if self.config.passes_on and client_if_any() is not None:
+            return await self._rounds.answer("tools/call", params | more, report)
+        with self._rounds.callers.under_way():
+            result = await self._request("tools/call", params | more, on_progress=report)
+        if not self._has_answerer and not more and wants_more(result):
+            shown = cast("JsonObject", self._mask.value(result))  # it is recorded, all but what has to go back as it is
+            is_whole = shown.get("requestState") == result.get("requestState")
+            if is_whole and can_rest(shown, context):
+                return await asked(context, self.config.name, shown)
+        return await self._rounds.after(result, "tools/call", params, report)
 
-    async def _rounds(self, method: str, params: JsonObject, result: JsonObject, report: Progress | None) -> JsonObject:
-        """The last answer: a server may ask for more before it gives it."""
-        for _ in range(MAX_ROUNDS):
-            if not _wants_more(result):
-                return result
-            more: JsonObject = {}
-            wanted = result.get("inputRequests")
-            if isinstance(wanted, dict) and wanted:
-                more["inputResponses"] = {key: await self._input(entry) for key, entry in wanted.items()}
-            else:  # it only wants to be asked again
-                await anyio.sleep(_ASK_AGAIN_S)
-            if "requestState" in result:
-                more["requestState"] = result["requestState"]
-            result = await self._supervisor.request(method, params | more, on_progress=report)
-        raise UnreadableAnswerError(f"it asked for more {MAX_ROUNDS} times without an answer")
+    async def _answer(self, method: str, params: JsonObject) -> JsonObject:
+        try:
+            with in_time(self.config.timeout_s):
+                return await self._rounds.answer(method, params)
+        except (ConnectionFailedError, UsageError) as error:
+            raise trouble_of(error, name=method, effect="read", title=self._title, mask=self._mask) from error
 
-    async def _input(self, asked: JsonValue) -> JsonObject:
-        match asked:
-            case {"method": "elicitation/create", "params": dict(params)}:
-                return await self._answer(cast("JsonObject", params))
-            case _:
-                raise RefusedError("it asks for something that is not offered here", code=0)
-
-    async def _answer(self, params: JsonObject) -> JsonObject:
-        question = read_question(params, server=self.config.name)
-        if self._answerer is None:
-            self._declined.append(f"The server asked a person {question.message!r:.200}; {_NO_ONE}.")
-        return await answered(question, self._answerer)
+    async def _request(self, method: str, params: JsonObject, *, on_progress: Progress | None = None) -> JsonObject:
+        return await self._supervisor.request(method, params, on_progress=on_progress)
 
     def _masked(self, result: JsonObject) -> JsonObject:
+        """The answer as it is passed on.
+
+        Raises:
+            ToolError: It is too long.
+        """
+        most = self.config.most_characters
+        if most is not None and is_longer(result, most):
+            raise ToolError(
+                f"{self._title} has answered, with more than the {most} characters that are passed on. Do not take "
+                "the call for undone. Ask for less: a page, a filter, fewer fields."
+            )
         return cast("JsonObject", self._mask.value(result)) if self._mask else result
 
     @property
     def _title(self) -> str:
         title = self.config.title
         return title[:1].upper() + title[1:]
-
-
-def _wants_more(result: JsonObject) -> bool:
-    return result.get("resultType") == "input_required"
 
 
 def _transport(target: Command | Address | object, sdk: Sdk) -> Transport:

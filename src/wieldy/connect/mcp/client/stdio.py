@@ -24,7 +24,9 @@ import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
+from wieldy.connect.mcp.client.http import UNREADABLE
 from wieldy.connect.mcp.client.port import Streams
+from wieldy.connect.mcp.client.unreadable import answered, mended
 from wieldy.core.errors import UsageError
 
 MAX_MESSAGE_BYTES: Final = 256 * 1024 * 1024
@@ -57,10 +59,12 @@ class Codec:
     Attributes:
         read: From a line without its end; raises ValueError where it is no message.
         write: To a line without its end.
+        failed: The message that the request of this id has failed: given the id, a code and why.
     """
 
     read: Callable[[bytes], Any]
     write: Callable[[Any], bytes]
+    failed: Callable[[int | str, int, str], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,12 +156,19 @@ class StdioTransport:
     async def _take(self, line: bytes, sender: MemoryObjectSendStream[Any]) -> None:
         if not line.strip():
             return
-        try:
-            message = self._codec.read(line)
-        except ValueError:
+        messages = self._messages(line)
+        if not messages:
             self._said.add(b"(on standard output) " + line[:1000] + b"\n")
-            return
-        await sender.send(message)
+        for message in messages:
+            await sender.send(message)
+
+    def _messages(self, line: bytes) -> list[Any]:
+        """What the line says; where that cannot be read, that the requests which it answers have failed."""
+        for text in (lambda: line, lambda: mended(line)):
+            with suppress(ValueError):
+                return [self._codec.read(text())]
+        why = "its line is no message of JSON-RPC"
+        return [self._codec.failed(number, UNREADABLE, why) for number in answered(line)]
 
     async def _write(self, process: Process, receiver: MemoryObjectReceiveStream[Any]) -> None:
         assert process.stdin is not None

@@ -18,6 +18,7 @@ import anyio
 from wieldy.connect.mcp.client.port import ConnectionFailedError, ConnectionLostError, NotProcessedError
 from wieldy.connect.mcp.client.port import SessionLostError as _SessionLost
 from wieldy.connect.mcp.client.restarts import Restarts
+from wieldy.connect.mcp.client.sdk_log import unlogged
 from wieldy.core.errors import UsageError
 from wieldy.core.foreign import single, text_of
 
@@ -148,7 +149,8 @@ class Supervisor:
             await anyio.sleep(self._restarts.wait_s(self._failures, now=anyio.current_time()))
             self._wanted = anyio.Event()
             connection = self._connection = _Connection(self._make_transport(), self._tell)
-            await connection.live(self._make_session, self._hooks, start_s=self._start_s)
+            with unlogged():
+                await connection.live(self._make_session, self._hooks, start_s=self._start_s)
             if connection.has_failed:
                 self._failures = [*self._failures, anyio.current_time()][-self._restarts.limit :]
             self._tell()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from wieldy.connect.mcp.client.port import REFUSED
-from wieldy.connect.mcp.names import offered_name
+from wieldy.connect.mcp.names import RULE, offered_name
 from wieldy.core.calls import ToolAnnotations, ToolDefinition
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue, canonical_json, sha256
@@ -28,6 +28,9 @@ Provenance: TypeAlias = Literal["declared", "derived", "overridden"]
 
 NoticeKind: TypeAlias = Literal["left_out", "renamed", "hidden_text", "output_schema", "added", "changed", "removed"]
 
+_MOST_NOTICES: Final = 100
+_MOST_OF_A_NAME: Final = 200
+_MOST_OF_A_NOTICE: Final = 1000
 _WORDS: Final = ("title", "description")
 
 
@@ -47,8 +50,11 @@ class Notice:
     message: str
 
     def __str__(self) -> str:
-        place = ", ".join(part for part in (self.server, self.tool) if part)
-        return f"{place}: {self.message}" if place else self.message
+        """In one line and not long, whatever names a server gives."""
+        tool = (self.tool or "")[:_MOST_OF_A_NAME]
+        place = ", ".join(part for part in (self.server, tool) if part)
+        text = (f"{place}: {self.message}" if place else self.message)[:_MOST_OF_A_NOTICE]
+        return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -123,6 +129,21 @@ def compared(before: tuple[McpTool, ...], after: tuple[McpTool, ...], *, server:
             )
 
 
+def cut_short(method: str, count: int, *, server: str | None) -> Notice:
+    """That a list is longer than what is read of it."""
+    message = f"of `{method}` only the first {count} entries are read: it is too long, and the rest is left out"
+    return Notice(kind="left_out", server=server, tool=None, message=message)
+
+
+def few(notices: list[Notice], *, server: str | None) -> list[Notice]:
+    """The notices about one list, as many as a person reads, and how many there are more."""
+    more = len(notices) - _MOST_NOTICES
+    if more <= 0:
+        return notices
+    last = Notice(kind=notices[-1].kind, server=server, tool=None, message=f"and {more} more of its tools")
+    return [*notices[:_MOST_NOTICES], last]
+
+
 def _differences(old: McpTool, new: McpTool) -> Iterator[str]:
     one, other = old.definition, new.definition
     pairs = {
@@ -193,7 +214,7 @@ class _Reading:
     def _name(self) -> str:
         name = offered_name(self._config.name, self.original)
         if name not in (self.original, f"{self._config.name}__{self.original}"):
-            self.say("renamed", f"its name is not one that every provider takes, so it is offered as {name!r}")
+            self.say("renamed", f"it is offered as {name!r}: {RULE}")
         return name
 
     def _description(self) -> str:

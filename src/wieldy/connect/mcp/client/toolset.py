@@ -12,7 +12,7 @@ import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 from weakref import WeakKeyDictionary
 
 import anyio
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from wieldy.tools.tool import Tool
 
 Found = TypeVar("Found")
+
+MOST_NOTICES: Final = 1000
+"""How many notices are kept."""
 
 
 def open_toolset(
@@ -71,7 +74,9 @@ class McpToolset(Toolset):
         prompts: bool = False,
         answerer: Answerer | None = None,
         on_notice: Callable[[Notice], None] | None = None,
+        on_change: Callable[[str], None] = lambda what: None,
     ) -> None:
+        self._on_change = on_change
         self._configs = servers
         self._resources, self._prompts = resources, prompts
         self._answerer = answerer
@@ -80,7 +85,7 @@ class McpToolset(Toolset):
         self._seen: tuple[object, ...] = ()
         self._known: tuple[McpTool, ...] = ()
         self._made: tuple[Tool, ...] = ()
-        self._notices: tuple[Notice, ...] = ()
+        self._notices: dict[Notice, None] = {}
         super().__init__()
 
     @property
@@ -104,8 +109,11 @@ class McpToolset(Toolset):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What a person should know: tools left out and why, hidden text, definitions that have changed."""
-        return self._notices
+        """What a person should know: tools left out and why, hidden text, definitions that have changed; the last ones.
+
+        At most `MOST_NOTICES`.
+        """
+        return tuple(self._notices)
 
     @property
     def servers(self) -> dict[str, ServerInfo]:
@@ -177,12 +185,34 @@ class McpToolset(Toolset):
         params: JsonObject = {"name": name, "arguments": dict(arguments or {})}
         return presented_messages(await self._one(server).ask("prompts/get", params))
 
+    async def ask(self, method: str, params: JsonObject, server: str | None = None) -> JsonObject:
+        """What a server answers to a request that changes nothing, both in the words of the protocol.
+
+        Raises:
+            UsageError, ToolError: As `read_resource`.
+        """
+        return await self._one(server).ask(method, params)
+
+    async def watch(self, uri: str, server: str | None = None) -> None:
+        """Changes of this resource are told from now on, if the server tells.
+
+        Raises:
+            UsageError, ToolError: As `read_resource`.
+        """
+        await self._one(server).watch(uri)
+
+    async def look_again(self) -> None:
+        """The tools are as the servers list them now; of a server that does not answer, as they were."""
+        async with anyio.create_task_group() as tasks:
+            for server in self._servers():
+                tasks.start_soon(server.look_again)
+
     # Parts
 
     def _server(self, config: ServerConfig) -> McpServer:
         # What it said when the set was last open, so that changes since then are told as well.
         known = tuple(tool for tool in self._known if tool.server == config.name)
-        return McpServer(config, known=known, answerer=self._answerer, on_notice=self._hear)
+        return McpServer(config, known=known, answerer=self._answerer, on_notice=self._hear, on_change=self._on_change)
 
     def _servers(self) -> tuple[McpServer, ...]:
         try:
@@ -240,7 +270,9 @@ class McpToolset(Toolset):
     def _hear(self, notice: Notice) -> None:
         if notice in self._notices:  # as each time that the set is opened
             return
-        self._notices = (*self._notices, notice)
+        self._notices[notice] = None
+        if len(self._notices) > MOST_NOTICES:
+            del self._notices[next(iter(self._notices))]
         if self._notify is not None:
             self._notify(notice)
 

@@ -37,7 +37,8 @@ def trouble_of(
         case UsageError():
             return ToolError(f"`{name}` was not run: {title} cannot be started as it is configured: {said}.")
         case RefusedError(code=code, data=data):
-            where = f" A person has to go to {', '.join(urls)} first." if (urls := _urls(code, data)) else ""
+            urls = [mask.text(url) for url in _urls(code, data)]
+            where = f" A person has to go to {', '.join(urls)} first." if urls else ""
             return ToolError(f"{title} refused `{name}`: {said or f'error {code}'}.{where}")
         case NotProcessedError():
             return TransientToolError(f"`{name}` was not run: {title} is not there: {said}.", nothing_done=True)
@@ -65,4 +66,5 @@ def _urls(code: int, data: Any) -> list[str]:
         return []
     asked: Any = cast("dict[str, Any]", data).get("elicitations")
     entries = cast("list[Any]", asked) if isinstance(asked, list) else []
-    return [str(entry["url"]) for entry in entries if "url" in entry]
+    found = [cast("dict[str, Any]", entry).get("url") for entry in entries if isinstance(entry, dict)]
+    return [url for url in found if isinstance(url, str)]

@@ -6,11 +6,9 @@ is left out for them, and stands in the text. Pure. Deliberately not here: the S
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote
 
-from wieldy.core.media import FilePart, ImagePart, read_data_url
+from wieldy.connect.serving.blocks import part_block
 
 if TYPE_CHECKING:
     from wieldy.connect.serving.offering import Offered
@@ -69,7 +67,7 @@ def result_to_wire(result: ToolResult, tool: Tool | None, *, is_modern: bool) ->
         tool: That was called; None if there was none.
         is_modern: As above.
     """
-    content: list[JsonValue] = [{"type": "text", "text": result.content}, *map(_part, result.parts)]
+    content: list[JsonValue] = [{"type": "text", "text": result.content}, *map(part_block, result.parts)]
     wire: JsonObject = {"content": content, "isError": result.is_error}
     data = result.structured_content
     promises = tool is not None and _tells_output(tool, is_modern=is_modern)
@@ -81,17 +79,3 @@ def result_to_wire(result: ToolResult, tool: Tool | None, *, is_modern: bool) ->
 def _tells_output(tool: Tool, *, is_modern: bool) -> bool:
     schema = tool.definition.output_schema
     return schema is not None and (is_modern or schema.get("type") == "object")
-
-
-def _part(part: ImagePart | FilePart) -> JsonObject:
-    name = part.name if isinstance(part, FilePart) else "image"
-    kind = part.media_type or "image/*"
-    data = read_data_url(part.url)
-    if data is None:
-        return {"type": "resource_link", "uri": part.url, "name": name, "mimeType": kind}
-    encoded = base64.b64encode(data).decode("ascii")
-    if isinstance(part, ImagePart):
-        return {"type": "image", "data": encoded, "mimeType": kind}
-    if kind.startswith("audio/"):
-        return {"type": "audio", "data": encoded, "mimeType": kind}
-    return {"type": "resource", "resource": {"uri": f"attachment:///{quote(name)}", "mimeType": kind, "blob": encoded}}

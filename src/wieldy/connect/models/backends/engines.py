@@ -17,6 +17,7 @@ from typing import Final
 
 from wieldy.core.errors import GrammarError
 from wieldy.core.json import JsonObject
+from wieldy.grammar.enforcement import Enforcement
 from wieldy.grammar.lowering import lowered
 from wieldy.grammar.naming import parts
 from wieldy.grammar.reading.character_class import character_class
@@ -109,23 +110,31 @@ class Masked:
 
     Attributes:
         schema: What is sent; None where no constraint can be made.
-        cannot: What of the source nothing enforces, each by its place and keyword, with the reason.
+        report: What became of each keyword that the engine does not simply enforce.
     """
 
     schema: JsonObject | None
-    cannot: tuple[str, ...]
+    report: tuple[Enforcement, ...]
+
+    @property
+    def cannot(self) -> tuple[str, ...]:
+        """What of the source nothing enforces, each by its place and keyword, with the reason."""
+        return tuple(dict.fromkeys(str(entry) for entry in self.report if entry.by != "mask"))
 
 
 def masked(schema: JsonObject, engine: Engine) -> Masked:
     """The schema as it is sent to a server with this engine."""
     low = lowered(schema)
     if low.refused:
-        return Masked(schema=None, cannot=tuple(map(str, low.refused)))
-    left = [str(entry) for entry in low.enforcement if entry.by == "validator"]
-    for location, part in subschemas(low.schema):
-        for keyword in (*sorted(engine.leaves_out(part)), *engine.passes_over(part)):
-            left.append(f"{pointer(location)} `{keyword}`: by the validator ({engine.name} does not enforce it)")
-    return Masked(schema=sent_to(engine, low.schema), cannot=tuple(dict.fromkeys(left)))
+        return Masked(schema=None, report=low.refused)
+    told = [entry for entry in low.enforcement if entry.by == "validator" or entry.reason]
+    reason = f"{engine.name} does not enforce it"
+    told += [
+        Enforcement(pointer=pointer(location), keyword=keyword, by="validator", reason=reason)
+        for location, part in subschemas(low.schema)
+        for keyword in (*sorted(engine.leaves_out(part)), *engine.passes_over(part))
+    ]
+    return Masked(schema=sent_to(engine, low.schema), report=tuple(dict.fromkeys(told)))
 
 
 def sent_to(engine: Engine, schema: JsonObject) -> JsonObject:

@@ -46,6 +46,7 @@ class Part:
     Attributes:
         values: The keywords, annotations among them.
         places: Where each assertion stands.
+        repeated: Where else it stands, in the same words.
         properties: Where each property is described.
         required: The properties that must be there.
         left: The keywords that are left to the validator.
@@ -54,6 +55,7 @@ class Part:
     location: Location
     values: JsonObject = field(default_factory=dict[str, JsonValue])
     places: dict[str, Location] = field(default_factory=dict[str, Location])
+    repeated: dict[str, list[Location]] = field(default_factory=dict[str, list[Location]])
     properties: dict[str, Location] = field(default_factory=dict[str, Location])
     required: set[str] = field(default_factory=set[str])
     left: list[str] = field(default_factory=list[str])
@@ -103,18 +105,20 @@ def part_at(document: JsonObject, location: Location) -> Part:
                 case _:
                     pass
             part.values[keyword] = value
-            part.places.setdefault(keyword, place)
+            if part.places.setdefault(keyword, place) != place:
+                part.repeated.setdefault(keyword, []).append(place)
     for place, schema in together:
         _refuse_strangers(part, place, schema)
     return part
 
 
 def _refuse_strangers(part: Part, place: Location, schema: JsonObject) -> None:
-    """A schema that is closed knows its own properties only, not those of the others that hold with it."""
+    """What a schema says of further properties is of all but its own, so also of those that are described elsewhere."""
     own = schema.get("properties")
     strangers = part.properties.keys() - (own.keys() if isinstance(own, dict) else set())
-    if schema.get("additionalProperties") is False and strangers:
-        raise Refusal(place, "additionalProperties", f"it forbids {', '.join(sorted(strangers))}, described elsewhere")
+    if schema.get("additionalProperties") not in (None, True, {}) and strangers:
+        names = ", ".join(sorted(strangers))
+        raise Refusal(place, "additionalProperties", f"it speaks of {names} as well, described elsewhere")
 
 
 def _add_properties(part: Part, document: JsonObject, place: Location, properties: JsonObject) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from wieldy.connect.models.backends.dialects import SchemaDialect
+from wieldy.connect.models.backends.openapi_spelling import spelled
 from wieldy.connect.models.backends.restoring import restored
 from wieldy.connect.models.backends.sizes import measured
 from wieldy.connect.models.backends.strict_writer import MEMBER, Refusal, StrictWriter
@@ -64,8 +65,9 @@ class Strict:
 
     def back(self, value: JsonValue) -> JsonValue:
         """A value that was written under this schema, as its source has it."""
-        if self.is_wrapped and isinstance(value, dict) and value.keys() == {MEMBER}:
-            value = value[MEMBER]
+        if self.is_wrapped and isinstance(value, dict) and MEMBER in value:
+            is_closed = self.schema.get("additionalProperties") is False
+            value = value[MEMBER] if len(value) == 1 or not is_closed else value
         return restored(value, self.source) if self.adds_nulls and self.source is not None else value
 
 
@@ -101,11 +103,13 @@ def _translated(text: str, dialect: SchemaDialect) -> Strict:
         source = CompiledSchema(json.loads(text))
         writer = StrictWriter(source, dialect)
         schema = writer.document()
+        sizes = measured(schema)
+        if dialect.is_openapi:
+            schema = spelled(schema)
     except (UsageError, Refusal) as error:
         return Strict(schema={}, report=(error.entry,)) if isinstance(error, Refusal) else _refused(str(error))
     except RecursionError:
         return _refused("it is nested too deeply")
-    sizes = measured(schema)
     if reason := sizes.beyond(dialect):
         return _refused(reason)
     return Strict(

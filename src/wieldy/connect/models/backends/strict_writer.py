@@ -6,9 +6,9 @@ schema may contain itself.
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Final
 
+from wieldy.connect.models.backends.definitions import Definitions
 from wieldy.connect.models.backends.dialects import SchemaDialect
 from wieldy.connect.models.backends.parts import (
     ARRAY_ASSERTIONS,
@@ -42,9 +42,7 @@ class StrictWriter:
         self.adds_nulls = False
         self._source, self._dialect = source, dialect
         self._document = source.document
-        self._names: dict[Location, str] = {}
-        self._uses: dict[str, set[str]] = {}
-        self._user = ""
+        self._definitions = Definitions()
         self._open: set[Location] = set()
 
     def document(self) -> JsonObject:
@@ -55,22 +53,22 @@ class StrictWriter:
         """
         root = self._schema(())
         definitions: JsonObject = {}
-        while waiting := [place for place, name in self._names.items() if name not in definitions]:
-            self._user = self._names[waiting[0]]
-            definitions[self._user] = self._schema(waiting[0])
-        if not self._dialect.has_recursion:
-            self._refuse_recursion()
+        while (missing := self._definitions.missing(definitions)) is not None:
+            place, name = missing
+            with self._definitions.within(name):
+                definitions[name] = self._schema(place)
+        self._definitions.refuse_recursion(self._dialect)
         if root.keys() == {"$ref"}:
             root = self._unfolded(root, definitions)
         if root.get("type") != "object":
             self.is_wrapped = True
-            root = _object({MEMBER: root}, [MEMBER])
+            root = self._closed({MEMBER: root}, [MEMBER])
         return {**root, "$defs": definitions} if definitions else root
 
     def _unfolded(self, root: JsonObject, definitions: JsonObject) -> JsonObject:
         """The definition that the root stands for; kept as a definition only where others refer to it, too."""
         name = str(root["$ref"]).rpartition("/")[2]
-        is_used = any(name in used for user, used in self._uses.items() if user)
+        is_used = self._definitions.is_used_by_others(name)
         definition = definitions[name] if is_used else definitions.pop(name)
         return definition if isinstance(definition, dict) else root
 
@@ -92,27 +90,7 @@ class StrictWriter:
         place = target(reference, self._document)
         if place is None:
             raise Refusal(location, "$ref", f"{reference!r} leads out of the schema")
-        if place not in self._names:
-            last = str(place[-1]) if place else "root"
-            stem = "".join(mark if mark.isalnum() or mark in "_-." else "_" for mark in last)
-            taken = set(self._names.values())
-            names = (stem if not number else f"{stem}_{number}" for number in count())
-            self._names[place] = next(name for name in names if name not in taken)
-        name = self._names[place]
-        self._uses.setdefault(self._user, set()).add(name)
-        return {"$ref": f"#/$defs/{name}"}
-
-    def _refuse_recursion(self) -> None:
-        for place, name in self._names.items():
-            reached: set[str] = set()
-            waiting = [*self._uses.get(name, ())]
-            while waiting:
-                used = waiting.pop()
-                if used == name:
-                    raise Refusal(place, "$ref", f"it contains itself, and {self._dialect.name} takes no such schema")
-                if used not in reached:
-                    reached.add(used)
-                    waiting += self._uses.get(used, ())
+        return self._definitions.reference(place)
 
     def _written(self, part: Part) -> JsonObject:
         for keyword in part.having(NEVER_TAKEN):
@@ -137,10 +115,27 @@ class StrictWriter:
             raise Refusal(part.location, "enum", "no value fits it")
         if any(isinstance(value, dict | list) for value in fitting):
             raise Refusal(part.location, "enum", "values that are objects or arrays have no strict form")
+        if any(type_of(value) not in self._dialect.constants for value in fitting):
+            return self._constants_by_type(part, fitting)
         if not self._dialect.types_constants:
             return {"enum": fitting}
         types: list[JsonValue] = list(dict.fromkeys(map(type_of, fitting)))
         return {"type": types[0] if len(types) == 1 else types, "enum": fitting}
+
+    def _constants_by_type(self, part: Part, values: list[JsonValue]) -> JsonObject:
+        """The values of each type apart; those that cannot be listed as the type, with all else that holds there."""
+        by_type: dict[str, list[JsonValue]] = {}
+        for value in values:
+            by_type.setdefault(type_of(value), []).append(value)
+        options: list[JsonObject] = []
+        is_left = False
+        for name, listed in by_type.items():
+            is_listed = name in self._dialect.constants
+            options.append({"type": name, "enum": listed} if is_listed else self._of_type(name, part))
+            is_left = is_left or not (is_listed or name == "null" or set(map(str, listed)) == {"False", "True"})
+        for keyword in part.having(("enum", "const", "anyOf", "oneOf")) if is_left else ():
+            self._leave(part, keyword)
+        return _any_of(options)
 
     def _branches(self, part: Part, keyword: str) -> JsonObject:
         branches = part.values[keyword]
@@ -181,29 +176,39 @@ class StrictWriter:
                 return {"type": name}
 
     def _object(self, part: Part) -> JsonObject:
-        self._refuse_maps(part)
-        for keyword in part.having(COUNTS_OF_PROPERTIES):
-            self._leave(part, keyword)
+        others = self._others(part)
         for name in sorted(part.required - part.properties.keys()):
             raise Refusal(part.location, "required", f"it demands {name!r}, of which nothing is said")
         properties: JsonObject = {name: self._property(part, name) for name in part.properties}
-        return _object(
-            properties, [name for name in properties if self._dialect.is_all_required or name in part.required]
-        )
+        required = [name for name in properties if self._dialect.is_all_required or name in part.required]
+        return self._closed(properties, required) | self._taken(part, COUNTS_OF_PROPERTIES) | others
 
-    def _refuse_maps(self, part: Part) -> None:
+    def _closed(self, properties: JsonObject, required: list[str]) -> JsonObject:
+        closing: JsonObject = {} if self._dialect.is_openapi else {"additionalProperties": False}
+        return {"type": "object", "properties": properties, "required": list[JsonValue](required), **closing}
+
+    def _others(self, part: Part) -> JsonObject:
+        """What is said of further properties, where it is more than that there are none."""
         for keyword in part.having(("patternProperties", "additionalProperties", "unevaluatedProperties")):
-            if isinstance(part.values[keyword], dict) and part.values[keyword]:
-                raise Refusal(part.places[keyword], keyword, "a map with free keys has no strict form")
-        is_closed = any(part.values.get(f"{kind}Properties") is False for kind in ("additional", "unevaluated"))
-        if "properties" not in part.values and not is_closed:
+            if not isinstance(part.values[keyword], dict) or not part.values[keyword]:
+                continue
+            place = part.places[keyword]
+            if not (self._dialect.has_maps and keyword == "additionalProperties"):
+                raise Refusal(place, keyword, "a map with free keys has no strict form")
+            return {keyword: self._schema((*place, keyword))}
+        closing = [name for name in ("additionalProperties", "unevaluatedProperties") if part.values.get(name) is False]
+        if "properties" not in part.values and not closing:
             raise Refusal(part.location, "type", "an object of which no property is named has no strict form")
-        if not is_closed:
+        for keyword in closing if self._dialect.is_openapi else ():
+            self._note(part, keyword, "validator", f"{self._dialect.name} closes no object")
+        if not closing and not self._dialect.is_openapi:
             self._note(part, "additionalProperties", "mask", "further properties are not written")
+        return {}
 
     def _property(self, part: Part, name: str) -> JsonObject:
         location = part.properties[name]
-        schema = self._schema(location)
+        with self._definitions.within_property(is_optional=name not in part.required):
+            schema = self._schema(location)
         if name in part.required or not self._dialect.is_all_required:
             return schema
         if "null" in accepted_types(self._document, location):
@@ -214,11 +219,31 @@ class StrictWriter:
 
     def _array(self, part: Part) -> JsonObject:
         if "prefixItems" in part.values:
-            raise Refusal(part.places["prefixItems"], "prefixItems", "items by their places have no strict form")
+            return self._tuple(part)
         if "items" not in part.values:
             raise Refusal(part.location, "items", "an array of which the items are not described has no strict form")
         items: JsonObject = {"type": "array", "items": self._schema((*part.places["items"], "items"))}
         return items | self._taken(part, ARRAY_ASSERTIONS)
+
+    def _tuple(self, part: Part) -> JsonObject:
+        place, first = part.places["prefixItems"], part.values["prefixItems"]
+        if not self._dialect.has_tuples or not isinstance(first, list):
+            raise Refusal(place, "prefixItems", "items by their places have no strict form")
+        if part.places.get("items", place) != place:
+            raise Refusal(place, "prefixItems", "items are described by their places, and all of them elsewhere")
+        items: list[JsonValue] = [self._schema((*place, "prefixItems", index)) for index in range(len(first))]
+        written: JsonObject = {"type": "array", "prefixItems": items, **self._taken(part, ARRAY_ASSERTIONS)}
+        if isinstance(part.values.get("items"), dict) and part.values["items"]:
+            written["items"] = self._schema((*place, "items"))
+            return written
+        least = part.values.get("minItems", 0)
+        if isinstance(least, int) and least > len(items):
+            raise Refusal(place, "minItems", f"it demands {least} items and describes {len(items)}")
+        if part.values.get("items") is not False:
+            self._note(part, "prefixItems", "mask", "further items are not written")
+        most = written.get("maxItems")
+        written["maxItems"] = min(len(items), most) if isinstance(most, int) else len(items)
+        return written
 
     def _taken(self, part: Part, keywords: tuple[str, ...]) -> JsonObject:
         """Those of the keywords that the dialect has; the others are left to the validator."""
@@ -248,13 +273,8 @@ class StrictWriter:
         self._note(part, keyword, "validator", f"{self._dialect.name} does not take it here")
 
     def _note(self, part: Part, keyword: str, by: By, reason: str) -> None:
-        place = part.places.get(keyword, part.location)
-        self.report.append(Enforcement(pointer=pointer(place), keyword=keyword, by=by, reason=reason))
-
-
-def _object(properties: JsonObject, required: list[str]) -> JsonObject:
-    names: list[JsonValue] = list(required)
-    return {"type": "object", "properties": properties, "required": names, "additionalProperties": False}
+        for place in (part.places.get(keyword, part.location), *part.repeated.get(keyword, ())):
+            self.report.append(Enforcement(pointer=pointer(place), keyword=keyword, by=by, reason=reason))
 
 
 def _any_of(options: list[JsonObject]) -> JsonObject:
