@@ -20,8 +20,8 @@ from gateway_world import World, principal
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World(tmp_path)
+def world(tmp_path: Path, forked_wieldy: tuple[str, ...]) -> Iterator[World]:
+    made = World(tmp_path, forked_wieldy)
     yield made
     made.close()
 

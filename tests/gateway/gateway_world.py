@@ -51,6 +51,9 @@ class Upstream:
     def says(self, *tools: dict[str, Any]) -> None:
         self.tools.write_text(json.dumps(tools))
 
+    def says_also(self, *tools: dict[str, Any], prompts: Any = (), resources: Any = ()) -> None:
+        self.tools.write_text(json.dumps({"tools": tools, "prompts": prompts, "resources": resources}))
+
     def calls(self) -> list[str]:
         lines = self.heard.read_text().splitlines() if self.heard.exists() else []
         return [heard["tool"] for line in lines if isinstance(heard := json.loads(line), dict) and "tool" in heard]
@@ -58,9 +61,14 @@ class Upstream:
 
 @dataclass
 class World:
-    """A folder with a configuration, and what stands behind it."""
+    """A folder with a configuration, and what stands behind it.
+
+    Attributes:
+        command: How `wieldy` is started.
+    """
 
     folder: Path
+    command: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=lambda: dict(KEYS))
     told: list[str] = field(default_factory=list)
     upstreams: list[Upstream] = field(default_factory=list)
@@ -78,7 +86,8 @@ class World:
 
     def write(self, **config: Any) -> Path:
         file = self.folder / "gateway.json"
-        file.write_text(json.dumps({"principals": CALLERS, **config}))
+        said = {"principals": CALLERS, **config}
+        file.write_text(json.dumps({name: value for name, value in said.items() if value is not None}))
         return file
 
     def gateway(self, **config: Any) -> Gateway:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
@@ -28,11 +29,11 @@ BOUND_S = 60
 
 def wieldy(world: World, *words: str, rc: int | None = 0) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-m", "wieldy.apps.cli.main", *words],
+        [*world.command, *words],
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | world.environment,
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | world.environment,
         cwd=world.folder,
         timeout=BOUND_S,
     )
@@ -73,7 +74,7 @@ class Running:
 @asynccontextmanager
 async def client(url: str, **headers: str) -> AsyncGenerator[Client]:
     async with (
-        httpx2.AsyncClient(headers=headers) as http,
+        httpx2.AsyncClient(headers=headers, timeout=BOUND_S) as http,
         Client(streamable_http_client(url, http_client=http)) as connected,
     ):
         yield connected
@@ -106,7 +107,7 @@ async def test_keys_go_as_far_as_they_have_to_and_no_further(world: World) -> No
             assert [tool.name for tool in (await connected.list_tools()).tools] == ["one__echo", "one__headers"]
             assert text_of(await connected.call_tool("one__echo", {"text": "x"})) == 'echo {"text": "x"}'
             shown = text_of(await connected.call_tool("one__headers", {}))
-        async with httpx2.AsyncClient(headers=headers) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=BOUND_S) as http:
             rest = gateway.told["openapi"].removesuffix("/openapi.json")
             answer = await http.post(f"{rest}/tools/one__echo", json={"text": "y"})
             assert answer.text == 'echo {"text": "y"}'
@@ -114,7 +115,7 @@ async def test_keys_go_as_far_as_they_have_to_and_no_further(world: World) -> No
             schema = json.dumps(document["components"]["schemas"]["one__echo"])
             assert schema == json.dumps(described("echo")["inputSchema"])
             assert (await http.get(gateway.told["openapi"], headers={"Host": "evil.example"})).status_code == 400
-        async with httpx2.AsyncClient() as http:
+        async with httpx2.AsyncClient(timeout=BOUND_S) as http:
             for method, path in (("GET", "/openapi.json"), ("POST", "/tools/one__echo"), ("POST", "/mcp")):
                 refused = await http.request(method, rest + path, headers={"Authorization": "Bearer guessed-guessed"})
                 assert refused.status_code == 401
@@ -171,6 +172,46 @@ async def test_a_person_approves_in_another_terminal(world: World, tmp_path: Pat
     wieldy(world, "verify", "--journal", "calls.db")
 
 
+@pytest.mark.parametrize("place", ["calls.db", "a folder/calls.db"])
+async def test_the_command_that_a_caller_is_told_gives_consent(world: World, place: str) -> None:
+    (world.folder / "fn.py").write_text(
+        "from wieldy import tool\n\n@tool(effect='unsafe')\ndef pay(amount: int) -> str:\n"
+        "    '''Pay.'''\n    return f'paid {amount}'\n"
+    )
+    (world.folder / place).parent.mkdir(exist_ok=True)
+    file = world.write(
+        functions={"fn": {"file": "fn.py", "pinned": False}},
+        policy={"rules": [{"decision": "ask", "reason": "money", "tools": "fn__pay"}]},
+        approvals={"wait_s": 0},
+        journal=place,
+    )
+    gateway = Running(world, file)
+    try:
+        async with client(gateway.told["mcp"], Authorization="Bearer bob-bob-bob-bob-bob") as connected:
+            asked = text_of(await connected.call_tool("fn__pay", {"amount": 5}))
+            program, *words = shlex.split(asked.split("`")[3])
+            assert program == "wieldy"
+            await anyio.to_thread.run_sync(lambda: wieldy(world, *words))
+            assert text_of(await connected.call_tool("fn__pay", {"amount": 5})) == "paid 5"
+    finally:
+        gateway.end()
+
+
+def test_prompts_are_shown_and_accepted_as_tools_are(world: World) -> None:
+    program = Path(__file__).parent / "asking_program.py"
+    with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            url = f"http://127.0.0.1:{int(process.stdout.readline())}/mcp"
+            file = world.write(mcpServers={"one": {"url": url}})
+            shown = wieldy(world, "gateway", "pins", str(file), rc=1).stdout
+            assert "one__prompt__welcome: new" in shown
+            assert "Welcome somebody." in shown
+            wieldy(world, "gateway", "pins", str(file), "--accept", "*")
+        finally:
+            process.terminate()
+
+
 def test_a_change_is_shown_line_by_line_with_what_nobody_would_see(world: World) -> None:
     one = world.upstream("one", described("echo"), described("gone"))
     file = world.write(mcpServers={"one": one.command})
@@ -186,6 +227,34 @@ def test_a_change_is_shown_line_by_line_with_what_nobody_would_see(world: World)
     assert tool["state"] == "changed"
     assert tool["accepted"]["description"] == "The tool echo."
     assert "which fit none" in wieldy(world, "gateway", "pins", str(file), "--accept", "two__*", rc=2).stderr
+
+
+def test_what_holds_a_credential_is_not_said_to_be_accepted(world: World) -> None:
+    world.environment["CANARY"] = SERVICE_KEY
+    one = world.upstream("one", described("echo"), described("says", f"With {SERVICE_KEY}."))
+    file = world.write(mcpServers={"one": one.command | {"env": {"CANARY_TOKEN": {"env": "CANARY"}}}})
+    accepted = wieldy(world, "gateway", "pins", str(file), "--accept", "*", rc=1)
+    assert "one__echo: accepted now" in accepted.stdout
+    assert "one__says: secret" in accepted.stdout
+    assert "1 accepted now, 1 secret" in accepted.stdout
+    assert "Not accepted: one__says. In what is said of them a credential of this gateway stands" in accepted.stderr
+    told = json.loads(wieldy(world, "gateway", "pins", str(file), "--accept", "one__says", "--json", rc=1).stdout)
+    assert [each["state"] for each in told["tools"]] == ["accepted", "secret"]
+    gateway = Running(world, file)
+    gateway.end()
+    assert gateway.told["blocked"] == ["one__says"]
+    assert "nobody has accepted" not in gateway.said
+    assert "1 tool cannot be called: one__says. In what is said of them a credential" in gateway.said
+    assert SERVICE_KEY not in accepted.stdout + accepted.stderr + gateway.said
+
+
+def test_of_two_definitions_of_one_tool_one_is_accepted_and_that_is_said(world: World) -> None:
+    one, two = world.upstream("one", described("echo")), world.upstream("two", described("echo", "Another."))
+    own = {"bob": {"args": two.command["args"]}}
+    file = world.write(mcpServers={"one": one.command | {"session": "principal", "as": own}})
+    accepted = wieldy(world, "gateway", "pins", str(file), "--accept", "*", rc=1)
+    assert "1 changed, 1 accepted now" in accepted.stdout
+    assert "Not accepted for everybody: one__echo." in accepted.stderr
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gateway_world import KEYS, World
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wieldy.core.errors import UsageError
+from wieldy.core.principals import Principal
 from wieldy.gateway.application import gateway_application
 from wieldy.gateway.config import read_config
 from wieldy.gateway.pins import Definition, Pins, pinned_part
+from wieldy.gateway.written import content_of
 
 SERVER = {"mcpServers": {"one": {"command": "x"}}}
 ANNA = {"anna": {"key": {"env": "ANNA"}}}
@@ -40,10 +43,23 @@ def read(world: World, config: Any) -> Any:
         (SERVER | {"principals": {"anna": {"key": {"env": "SHORT"}}}}, "at least 16 characters"),
         (SERVER | {"principals": ANNA | {"b": {"key": {"env": "ANNA"}}}}, "found one key twice"),
         (SERVER | {"functions": {"one": {"file": "x.py"}}}, "sources with different names, found 'one'"),
-        (SERVER | {"listen": {"port": "http"}}, "`port`: expected a number"),
+        (SERVER | {"listen": {"port": "http"}}, "`port`: expected a whole number"),
         (SERVER | {"approvals": {"wait": 3}}, "expected wait_s; found 'wait'"),
-        (SERVER | {"policy": {"rules": [{"decision": "maybe"}]}}, "decision"),
+        (SERVER | {"policy": {"rules": [{"decision": "maybe"}]}}, "gateway.json, policy: rules[0]: expected the dec"),
+        (SERVER | {"policy": None}, "gateway.json, policy: expected an object, found NoneType"),
+        (SERVER | {"principals": {" ": ANNA["anna"]}}, "principals: expected a name for each, found an empty one"),
         (SERVER | {"principals": {"anna": {"key": {"env": "ANNA"}, "tools": 5}}}, "a list of texts"),
+        (SERVER | {"principals": {"anna": {"key": {"env": "ANNA"}, "tools": None}}}, "a list of texts, found nothing"),
+        (SERVER | {"principals": {"anna": {"key": {"env": "ANNA"}, "permissions": None}}}, "found nothing"),
+        (SERVER | {"principals": None}, "expected an object, found nothing"),
+        (SERVER | {"principals": {}}, "`principals`: expected at least one, found none. Without"),
+        (SERVER | {"principals": {"anna": {"key": None}}}, "expected a reference to a secret"),
+        (SERVER | {"policy": {"rules": [{"decision": "allow", "tools": None}]}}, "tools: expected a value"),
+        (SERVER | {"listen": {"port": 1.5}}, "a whole number from 0 to 65535, found 1.5"),
+        (SERVER | {"listen": {"port": 65536}}, "a whole number from 0 to 65535, found 65536"),
+        (SERVER | {"listen": {"port": True}}, "a whole number from 0 to 65535"),
+        (SERVER | {"listen": {"port": -1}}, "a whole number from 0 to 65535"),
+        (SERVER | {"approvals": {"wait_s": -1}}, "a number from 0 on"),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_place(world: World, config: Any, said: str) -> None:
@@ -52,6 +68,24 @@ def test_what_cannot_be_is_refused_with_the_place(world: World, config: Any, sai
         read(world, config)
     assert said in str(refused.value)
     assert KEYS["ANNA"] not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("sources", "said"),
+    [
+        ({"mcpServers": {"one": {"command": "x", "args": 1}}}, "mcpServers.one, `args`: expected a list of texts"),
+        ({"mcpServers": {"one": {"command": "x", "url": "y"}}}, "mcpServers.one: expected either"),
+        ({"services": {"s": {"document": "no.json"}}}, "services.s: "),
+        (
+            {"services": {"s": {"document": {"openapi": "3.1.0"}, "effects": {"a": "no"}}}},
+            "services.s: expected effects=",
+        ),
+    ],
+)
+def test_a_source_that_cannot_be_is_named_with_its_file(world: World, sources: Any, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        world.gateway(**sources)
+    assert f"gateway.json, {said}" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -78,11 +112,89 @@ def test_keys_are_kept_as_digests_only(world: World) -> None:
     assert config.keys.principal_of("Bearer " + "a" * 64) is None  # a digest is no key
 
 
+@given(text=st.text("0123456789abcdefABCDEF g\n", max_size=70))
+@example("")
+@example("a" * 63)
+@example("a" * 64)
+@example("aa " * 21 + "a")
+def test_a_digest_is_one_or_there_is_no_gateway(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    file = tmp_path_factory.mktemp("config") / "gateway.json"
+    for name in ("anna", "everybody"):
+        file.write_text(json.dumps(SERVER | {"principals": {name: {"key": {"sha256": text}}}}))
+        if re.fullmatch("[0-9a-fA-F]{64}", text):
+            config = read_config(file, environment={})
+            assert config.callers[name].key_digest == text.lower()
+            assert config.keys is not None
+        else:
+            with pytest.raises(UsageError, match="64 hexadecimal digits"):
+                read_config(file, environment={})
+
+
+def test_who_has_no_key_is_nobody_where_there_are_keys(world: World) -> None:
+    callers = {"everybody": {"key": {"env": "ANNA"}}}
+    gateway = world.gateway(mcpServers={"one": {"command": "x"}}, principals=callers)
+    for call in (lambda: gateway.offered_to(None), lambda: gateway.offered_to(Principal(name="somebody"))):
+        with pytest.raises(UsageError, match="one of this gateway's principals"):
+            call()
+
+
+names = st.text("abyn01~.- ", min_size=1, max_size=4)
+
+
+@given(entries=st.lists(names, min_size=2, max_size=4), depth=st.integers(0, 2), is_yaml=st.booleans())
+@example(["anna", "build", "anna"], 1, True)
+@example(["one", "one"], 0, False)
+def test_what_stands_twice_is_refused(
+    tmp_path_factory: pytest.TempPathFactory, entries: list[str], depth: int, is_yaml: bool
+) -> None:
+    file = tmp_path_factory.mktemp("config") / f"gateway.{'yaml' if is_yaml else 'json'}"
+    text = "{" + ", ".join(f"{json.dumps(name)}: {at}" for at, name in enumerate(entries)) + "}"
+    if is_yaml:  # no JSON, in the way that people write it
+        text = "".join(f"\n{'  ' * (depth + 1)}{json.dumps(name)}: {at} # {at}" for at, name in enumerate(entries))
+    outer = "".join(f"\n{'  ' * at}x:" if is_yaml else '{"x": ' for at in range(depth))
+    file.write_text(f"{outer}{text}" if is_yaml else outer + text + "}" * depth)
+    if len(set(entries)) == len(entries):
+        found: Any = content_of(file)
+        for _ in range(depth):
+            found = found["x"]
+        assert found == {name: at for at, name in enumerate(entries)}
+    else:
+        with pytest.raises(UsageError, match="twice"):
+            content_of(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"listen": {"port": 1e999}}', "`port`: expected a whole number"),
+        ("listen: {port: .inf}", "`port`: expected a whole number"),
+        ("approvals: {wait_s: .inf}", "a number from 0 on, found inf"),
+        ("mcpServers: {1: {command: x}}", "found 1; write it in quotes"),
+        ("principals: {yes: {key: {env: ANNA}}}", "found True; write it in quotes"),
+        ("mcpServers: {a: {command: x}, 'a': {command: y}}", "the key 'a' twice"),
+        ("[" * 100_000, "found something else"),
+    ],
+)
+def test_what_no_configuration_can_say(world: World, text: str, said: str) -> None:
+    file = world.folder / "gateway.yaml"
+    file.write_text(text)
+    with pytest.raises(UsageError) as refused:
+        read_config(file, environment=world.environment)
+    assert said in str(refused.value)
+
+
+def test_what_is_merged_into_an_object_may_be_said_again_there(world: World) -> None:
+    file = world.folder / "gateway.yaml"
+    file.write_text("functions:\n  one: &a {file: a.py, pinned: false}\n  two: {<<: *a, file: b.py}\n")
+    functions = read_config(file, environment={}).functions
+    assert functions["two"].values == {"file": "b.py", "pinned": False}
+
+
 def test_others_than_this_machine_are_served_with_keys_only(world: World) -> None:
-    gateway = world.gateway(mcpServers={"one": {"command": "x"}}, principals={}, listen={"host": "0.0.0.0"})
+    gateway = world.gateway(mcpServers={"one": {"command": "x"}}, principals=None, listen={"host": "0.0.0.0"})
     with pytest.raises(UsageError, match="Expected keys where others"):
         gateway_application(gateway)
-    gateway_application(world.gateway(mcpServers={"one": {"command": "x"}}, principals={}))
+    gateway_application(world.gateway(mcpServers={"one": {"command": "x"}}, principals=None))
 
 
 def test_yaml_says_the_same_as_json(world: World) -> None:

@@ -16,6 +16,7 @@ from gateway_world import described, principal
 
 from wieldy.connect.mcp.server.server import ToolServer
 from wieldy.core.json import canonical_json
+from wieldy.gateway.sources import MOST_CHARACTERS
 from wieldy.run.state import fold
 
 pytestmark = pytest.mark.anyio
@@ -93,6 +94,36 @@ async def test_a_change_between_two_calls_is_refused_by_the_call_that_finds_it(w
         assert all(result.is_error for result in results)
         assert "was not run" in results[-1].content
         assert one.calls() == ["pid"]
+
+
+@pytest.mark.parametrize("other", [[described("echo", "Another.")], [described("more")], []])
+@pytest.mark.parametrize("is_http", [True, False])
+async def test_a_server_that_was_taken_back_is_callable_again(
+    world: Any, call: Any, other: list[dict[str, Any]], is_http: bool
+) -> None:
+    one = world.upstream("one", described("echo"), described("pid"), http=is_http)
+    server = {"url": f"http://127.0.0.1:{one.port}/mcp"} if is_http else one.command
+    async with world.opened(mcpServers={"one": server}) as gateway:
+        pid = int((await call(gateway, "anna", "one__pid")).content)
+        one.says(*other)
+        if not is_http:
+            os.kill(pid, signal.SIGKILL)
+        for _ in range(2):  # whoever calls before the death is noticed is told that nobody knows
+            await call(gateway, "anna", "one__nothing")
+        assert (await call(gateway, "anna", "one__echo", text="1")).is_error
+        one.says(described("echo"), described("pid"))
+        assert (await call(gateway, "anna", "one__echo", text="2")).content == 'echo {"text": "2"}'
+        assert one.calls() == ["pid", "echo"]
+
+
+async def test_who_lists_is_shown_what_was_taken_back(world: Any, call: Any) -> None:
+    one = world.upstream("one", described("echo"), http=True)
+    async with world.opened(mcpServers={"one": {"url": f"http://127.0.0.1:{one.port}/mcp"}}) as gateway:
+        one.says(described("echo", "Another."))
+        await call(gateway, "anna", "one__nothing")
+        assert names(gateway, "anna") == []
+        one.says(described("echo"))
+        await until(lambda: names(gateway, "anna") == ["one__echo"])
 
 
 @pytest.mark.parametrize(
@@ -251,6 +282,38 @@ async def test_a_call_waits_for_a_person_and_goes_on_when_they_have_decided(worl
         assert one.calls() == ["echo"]
 
 
+async def test_equal_calls_wait_beside_each_other_and_each_is_made_once(world: Any, call: Any) -> None:
+    from wieldy.gateway.waiting import SameCall
+    from wieldy.run.consent import Consent
+
+    one = world.upstream("one", described("echo"))
+    rules = {"rules": [{"decision": "ask", "reason": "it may change something", "tools": "one__echo"}]}
+    config = {"mcpServers": {"one": one.command}, "policy": rules, "approvals": {"wait_s": BOUND_S}}
+    async with world.opened(**config) as gateway:
+        journal = gateway._journal
+        found: list[Any] = []
+
+        def waiting() -> list[str]:
+            return [run for run in journal.run_ids() if fold(journal.read(run)).status == "waiting"]
+
+        async def make() -> None:
+            found.append(await call(gateway, "anna", "one__echo", text="x"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(make)
+            await until(waiting)
+            tasks.start_soon(make)
+            await anyio.wait_all_tasks_blocked()
+            assert len(waiting()) == 1
+            assert not gateway._waiting.lock(SameCall.of("anna", "one__echo", {"text": "x"})).locked()
+            for done in range(2):
+                await until(lambda done=done: len(found) == done and waiting())
+                Consent(journal).answer(waiting()[0], "c1", is_granted=True, by="carl")
+                await until(lambda done=done: len(found) > done)
+        assert [each.content for each in found] == ['echo {"text": "x"}'] * 2
+        assert one.calls() == ["echo"] * 2
+
+
 async def test_who_does_not_wait_makes_the_same_call_again(world: Any, call: Any) -> None:
     from wieldy.run.consent import Consent
 
@@ -296,13 +359,18 @@ async def test_clients_hear_that_the_catalogue_has_changed(world: Any, call: Any
     one = world.upstream("one", described("echo"), described("die", **READ))
     async with world.opened(mcpServers={"one": one.command | {"trusted": True}}) as gateway:
 
-        async def hear() -> None:
-            heard.append("changed")
+        class Audience:
+            async def tell_change(self, what: str, *, principal: str | None = None) -> None:
+                heard.append(what)
 
-        gateway.on_change(hear)
+            async def tell_update(self, uri: str, *, principal: str | None = None) -> None:
+                heard.append(uri)
+
+        gateway.tell_to(Audience())
         one.says(described("echo", "Another."), described("die", **READ))
         await call(gateway, "anna", "one__die")
         await until(lambda: heard)
+    assert set(heard) == {"tools"}
 
 
 async def test_every_call_is_recorded_with_its_principal_also_one_that_is_refused(world: Any, call: Any) -> None:
@@ -323,7 +391,8 @@ async def test_every_call_is_recorded_with_its_principal_also_one_that_is_refuse
 # Transparency
 
 
-async def test_schemas_pass_through_as_they_are(world: Any) -> None:
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_schemas_pass_through_as_they_are(world: Any, era: str) -> None:
     from mcp import Client
 
     schema = {
@@ -339,7 +408,7 @@ async def test_schemas_pass_through_as_they_are(world: Any) -> None:
     one = world.upstream("one", told)
     async with world.opened(mcpServers={"one": one.command}) as gateway:
         server = ToolServer(gateway, principal=principal(gateway, "anna"))
-        async with Client(server.server) as client:
+        async with Client(server.server, mode=era) as client:
             (found,) = (await client.list_tools()).tools
     assert json.dumps(found.input_schema) == json.dumps(schema)
     assert json.dumps(found.output_schema) == json.dumps(output)
@@ -369,11 +438,79 @@ async def test_credentials_are_masked_in_results_errors_notices_and_the_record(w
     command = one.command | {"env": {"CANARY_TOKEN": {"env": "CANARY"}}}
     async with world.opened(mcpServers={"one": command}) as gateway:
         shown = await call(gateway, "anna", "one__environment", name="CANARY_TOKEN")
-        assert canary not in shown.content
-        assert "[secret" in shown.content
+        assert shown.content == "[secret one.env.CANARY_TOKEN]"
         refused = await call(gateway, "anna", "one__refuse")
         assert refused.is_error
         assert canary not in refused.content
         journal = gateway._journal
         entries = [entry for run_id in journal.run_ids() for entry in journal.read(run_id)]
     assert canary not in canonical_json([entry.data for entry in entries]) + str(world.told) + repr(gateway.config)
+
+
+@pytest.mark.parametrize("written", [{"env": "CANARY"}, "${CANARY}"])
+async def test_a_secret_is_called_by_the_place_where_it_stands(world: Any, call: Any, written: Any) -> None:
+    world.environment["CANARY"] = "canary-7f3a-canary"
+    one = world.upstream("one", described("environment"))
+    command = one.command | {"env": {"MY_TOKEN": written}, "session": "principal"}
+    async with world.opened(mcpServers={"one": command}) as gateway:
+        shown = await call(gateway, "anna", "one__environment", name="MY_TOKEN")
+        assert shown.content == "[secret one.env.MY_TOKEN of anna]"
+
+
+async def test_what_is_too_long_is_not_passed_on_and_keeps_nobody_waiting(world: Any, call: Any) -> None:
+    one = world.upstream("one", described("long"), described("echo"))
+    async with world.opened(mcpServers={"one": one.command}) as gateway:
+        whole = await call(gateway, "anna", "one__long", text=str(MOST_CHARACTERS - 1000))
+        assert len(whole.content) == MOST_CHARACTERS - 1000
+        refused = await call(gateway, "anna", "one__long", text=str(MOST_CHARACTERS + 1))
+        assert refused.is_error
+        assert "has answered, with more than" in refused.content
+        assert (await call(gateway, "anna", "one__echo", text="x")).content == 'echo {"text": "x"}'
+        assert one.calls() == ["long", "long", "echo"]
+
+
+async def test_the_error_of_a_service_names_the_tool_that_was_called(world: Any, call: Any) -> None:
+    operation = {"operationId": "look", "responses": {"200": {"description": "OK"}}}
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "t", "version": "1"},
+        "servers": [{"url": "http://127.0.0.1:1"}],
+        "paths": {"/look": {"post": operation}},
+    }
+    async with world.opened(services={"svc": {"document": document}}) as gateway:
+        refused = await call(gateway, "anna", "svc__look")
+        assert "`svc__look` failed: the service could not be reached" in refused.content
+
+
+@pytest.mark.parametrize("kind", ["folder", "arguments", "command"])
+async def test_paths_of_servers_are_relative_to_the_configuration(world: Any, call: Any, kind: str) -> None:
+    one = world.upstream("one", described("echo"))
+    program, *more = one.command["args"]
+    folder = world.folder / "servers"
+    folder.mkdir()
+    script = folder / "run"
+    script.write_text(f"#!{sys.executable}\nimport runpy\nrunpy.run_path({program!r}, run_name='__main__')\n")
+    script.chmod(0o700)
+    server = {
+        "folder": {"command": sys.executable, "args": ["run", *more], "cwd": "servers"},
+        "arguments": {"command": sys.executable, "args": ["servers/run", *more]},
+        "command": {"command": "servers/run", "args": more},
+    }[kind]
+    async with world.opened(mcpServers={"one": server}) as gateway:
+        assert (await call(gateway, "anna", "one__echo", text="x")).content == 'echo {"text": "x"}'
+
+
+# Servers that others wrote
+
+
+async def test_servers_for_node_are_reached_through_a_gateway(
+    world: Any, call: Any, npm_server: Any, tmp_path: Path
+) -> None:
+    entry = npm_server("filesystem", str(tmp_path)) | {"trusted": True}
+    (tmp_path / "note.txt").write_text("for anna")
+    async with world.opened(mcpServers={"one": world.upstream("one").command, "files": entry}) as gateway:
+        assert len([name for name in names(gateway, "anna") if name.startswith("files__")]) == 14
+        assert names(gateway, "bob") == []
+        read = await call(gateway, "anna", "files__read_text_file", path=str(tmp_path / "note.txt"))
+        assert read.structured_content == {"content": "for anna"}
+        assert (await call(gateway, "bob", "files__read_text_file", path=str(tmp_path / "note.txt"))).is_error

@@ -1,7 +1,8 @@
 """A server for tests of the gateway, on the SDK's low level, over standard input and output or HTTP on the loopback.
 
 What it says of its tools stands in a file, which is read for every list: a test changes it as a server changes its
-mind. What it hears is written to another, one JSON value a line.
+mind. Where that file holds an object, it says the same of prompts and resources. What it hears is written to another,
+one JSON value a line.
 
     python upstream_program.py TOOLS.json HEARD stdio
     python upstream_program.py TOOLS.json HEARD http       writes its port
@@ -29,12 +30,22 @@ def hear(what: Any) -> None:
         file.write(json.dumps(what) + "\n")
 
 
-def said() -> Any:
-    return json.loads(TOOLS.read_text())
+def said() -> dict[str, Any]:
+    found = json.loads(TOOLS.read_text())
+    return found if isinstance(found, dict) else {"tools": found}
 
 
-async def list_tools(context: Any, params: Any) -> Any:
-    return {"tools": said(), "ttlMs": 0, "cacheScope": "private", "resultType": "complete"}
+def listing(kind: str) -> Any:
+    async def listed(context: Any, params: Any) -> Any:
+        return {kind: said()[kind], "ttlMs": 0, "cacheScope": "private", "resultType": "complete"}
+
+    return listed
+
+
+async def get_prompt(context: Any, params: Any) -> Any:
+    hear({"prompt": params.name})
+    content = {"type": "text", "text": f"The prompt {params.name}."}
+    return {"messages": [{"role": "user", "content": content}], "resultType": "complete"}
 
 
 async def call_tool(context: Any, params: Any) -> Any:
@@ -46,13 +57,16 @@ async def call_tool(context: Any, params: Any) -> Any:
         "pid": lambda: str(os.getpid()),
         "headers": lambda: json.dumps(dict(context.request.headers)) if context.request else "none",
         "environment": lambda: os.environ.get(arguments.get("name", ""), "(not set)"),
+        "long": lambda: "x" * int(arguments["text"]),
         "refuse": lambda: f"refused with {os.environ.get('CANARY_TOKEN')}",
     }
     text = words.get(params.name, lambda: f"{params.name} {json.dumps(arguments, sort_keys=True)}")()
+    data = {"structuredContent": {"data": text}} if params.name == "data" else {}
     return {
         "content": [{"type": "text", "text": text}],
         "isError": params.name == "refuse",
         "resultType": "complete",
+        **data,
     }
 
 
@@ -82,7 +96,13 @@ async def serve_stdio(server: Server[Any]) -> None:
 
 def main() -> None:
     """Serve as the command line says."""
-    server: Server[Any] = Server("upstream", version="1", on_list_tools=list_tools, on_call_tool=call_tool)
+    more: dict[str, Any] = {}
+    if "prompts" in said():
+        more = {"on_list_prompts": listing("prompts"), "on_get_prompt": get_prompt}
+        more["on_list_resources"] = listing("resources")
+    server: Server[Any] = Server(
+        "upstream", version="1", on_list_tools=listing("tools"), on_call_tool=call_tool, **more
+    )
     if sys.argv[3] == "stdio":
         anyio.run(serve_stdio, server)
         return

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wieldy.connect.mcp.server.server import LOOPBACK, PATH, ToolServer, check_exposure
+from wieldy.connect.mcp.server.server import PATH, ToolServer, check_exposure
 from wieldy.connect.serving.keys import Guarded
+from wieldy.connect.serving.listening import LOOPBACK
 from wieldy.connect.serving.rest import unguarded_application
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ def gateway_application(gateway: Gateway) -> Served:
     """
     config, keys = gateway.config, gateway.config.keys
     check_exposure(config.host, keys)
-    hosts = ("127.0.0.1", "localhost") if config.host in LOOPBACK else ()
+    hosts = LOOPBACK if config.host in LOOPBACK else ()
     server = ToolServer(gateway, keys=keys)
-    gateway.on_change(server.tell_change)
+    gateway.tell_to(server.server)
     mcp = server.unguarded(host=config.host)
     rest = unguarded_application(gateway, has_keys=keys is not None, hosts=hosts)
     return Served(Guarded(_Endpoints(mcp, rest), keys), server.end_streams)

@@ -12,18 +12,17 @@ Secrets are references. Of the callers' keys only digests are kept. Deliberately
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from wieldy.connect.serving.keys import Keys, digest_of
+from wieldy.connect.serving.keys import Keys, digest_in, digest_of
 from wieldy.core.errors import UsageError
-from wieldy.core.extras import installing
 from wieldy.core.principals import Principal
-from wieldy.gateway.reading import Fields
+from wieldy.gateway.reading import Fields, naming
 from wieldy.gateway.references import References
+from wieldy.gateway.written import content_of
 from wieldy.run.journal import is_url
 from wieldy.run.policy import Rules, allow_all
 
@@ -93,8 +92,8 @@ class GatewayConfig:
     @property
     def keys(self) -> Keys | None:
         """Who may call; None for whoever reaches it."""
-        known = [(caller.key_digest, caller.principal) for caller in self.callers.values() if caller.key_digest]
-        return Keys((digest, principal) for digest, principal in known) if known else None
+        known = [(each.key_digest, each.principal) for each in self.callers.values() if each.key_digest is not None]
+        return Keys(known) if known else None
 
 
 def read_config(file: Path, *, environment: Mapping[str, str]) -> GatewayConfig:
@@ -107,7 +106,7 @@ def read_config(file: Path, *, environment: Mapping[str, str]) -> GatewayConfig:
     Raises:
         UsageError: The file cannot be read, or says something that cannot be; the text names the place.
     """
-    whole = Fields(_content(file), str(file)).only(*_ALL)
+    whole = Fields(content_of(file), str(file)).only(*_ALL)
     references = References(environment=environment, folder=file.absolute().parent)
     listen = Fields(whole.get("listen", dict, {}), f"{file}, listen").only("host", "port")
     approvals = Fields(whole.get("approvals", dict, {}), f"{file}, approvals").only("wait_s")
@@ -116,12 +115,12 @@ def read_config(file: Path, *, environment: Mapping[str, str]) -> GatewayConfig:
     config = GatewayConfig(
         file=file,
         host=listen.get("host", str, "127.0.0.1"),
-        port=int(listen.number("port", DEFAULT_PORT)),
+        port=listen.integer("port", DEFAULT_PORT, most=65535),
         callers=_callers(whole, references),
         servers=whole.within("mcpServers"),
         services=whole.within("services"),
         functions=whole.within("functions"),
-        policy=Rules.from_dict(whole.values["policy"]) if "policy" in whole.values else allow_all,
+        policy=_policy(whole),
         wait_s=approvals.number("wait_s", 30.0),
         journal=(journal if is_url(journal) else references.path(journal)) if journal else None,
         pins=references.path(pins) if pins else file.with_suffix(".pins.json"),
@@ -132,9 +131,25 @@ def read_config(file: Path, *, environment: Mapping[str, str]) -> GatewayConfig:
     return config
 
 
+def _policy(whole: Fields) -> Policy:
+    if "policy" not in whole.values:
+        return allow_all
+    written = Fields(whole.values["policy"], f"{whole.place}, policy")
+    with naming(written.place):
+        return Rules.from_dict(dict(written.values))
+
+
 def _callers(whole: Fields, references: References) -> Mapping[str, Caller]:
+    if "principals" not in whole.values:
+        return {EVERYBODY: Caller(principal=Principal(name=EVERYBODY, permissions={"*"}))}
+    entries = whole.within("principals")
+    if not entries:
+        raise UsageError(
+            f"{whole.place}, `principals`: expected at least one, found none. Without `principals` everybody on this "
+            "machine is served, with no key: if that is meant, leave it out."
+        )
     callers: dict[str, Caller] = {}
-    for name, entry in whole.within("principals").items():
+    for name, entry in entries.items():
         entry.only("key", "tools", "permissions")
         digest = _key_digest(entry, name, references)
         callers[name] = Caller(
@@ -145,13 +160,14 @@ def _callers(whole: Fields, references: References) -> Mapping[str, Caller]:
     digests = [caller.key_digest for caller in callers.values()]
     if len(set(digests)) < len(digests):
         raise UsageError(f"{whole.place}, principals: expected a key of its own for each, found one key twice.")
-    return callers or {EVERYBODY: Caller(principal=Principal(name=EVERYBODY, permissions={"*"}))}
+    return callers
 
 
 def _key_digest(entry: Fields, name: str, references: References) -> str:
     key: object = entry.values.get("key")
     if isinstance(key, Mapping) and "sha256" in key:
-        return Fields(cast("object", key), f"{entry.place}, `key`").only("sha256").get("sha256", str, "").lower()
+        digest = Fields(cast("object", key), f"{entry.place}, `key`").only("sha256").get("sha256", str, "")
+        return digest_in(digest, name).hex()
     return digest_of(references.read(cast("object", key), place=f"{entry.place}, `key`"), name)
 
 
@@ -164,28 +180,3 @@ def _check_names(config: GatewayConfig) -> None:
         raise UsageError(f"{config.file}: expected sources with different names, found {', '.join(map(repr, twice))}.")
     if not names:
         raise UsageError(f"{config.file}: expected `mcpServers`, `services` or `functions`, found none of them.")
-
-
-def _content(file: Path) -> object:
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
-        raise UsageError(f"{file}: the file cannot be read: {reason}.") from error
-    try:
-        return cast("object", json.loads(text))
-    except ValueError as error:
-        if file.suffix.lower() == ".json":
-            raise UsageError(f"{file}: expected JSON, found something else: {error}.") from error
-    return _yaml(file, text)
-
-
-def _yaml(file: Path, text: str) -> object:
-    try:
-        import yaml  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UsageError(f"{file}: reading YAML needs pyyaml. Install it: {installing('gateway')}.") from error
-    try:
-        return cast("object", yaml.safe_load(text))
-    except yaml.YAMLError as error:
-        raise UsageError(f"{file}: expected YAML or JSON, found something else: {error}") from error

@@ -7,23 +7,30 @@ same run. Deliberately not here: what is offered (`catalogue`), and how calls co
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+import shlex
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
 
 import anyio
 
-from wieldy.connect.serving.calls import Answered, CallRules, answer, go_on
-from wieldy.connect.serving.offering import About, Offered, waiting_result
+from wieldy.connect.serving.calls import CallRules, answer, go_on
+from wieldy.connect.serving.client import client_if_any
+from wieldy.connect.serving.offering import About, Offered, told
+from wieldy.core.errors import UsageError
 from wieldy.core.foreign import single
-from wieldy.core.json import canonical_json
 from wieldy.gateway.catalogue import Catalogue
 from wieldy.gateway.config import EVERYBODY
 from wieldy.gateway.pins import Pins
+from wieldy.gateway.shelf import GatewayShelf, outward, outward_content
 from wieldy.gateway.sources import LoadFunctions, sources_of
+from wieldy.gateway.waiting import SameCall, Waiting
 from wieldy.run.consent import Consent
+from wieldy.run.journal import is_url
 from wieldy.run.loop import nothing
 from wieldy.run.policy import Deny
 from wieldy.run.results.masks import Mask
@@ -33,12 +40,14 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
+    from wieldy.connect.serving.shelf import Change
+    from wieldy.core.approvals import ApprovalRequest
     from wieldy.core.calls import ToolResult
     from wieldy.core.events import RunEvent
     from wieldy.core.json import JsonObject
     from wieldy.core.ports import Journal
     from wieldy.core.principals import Principal
-    from wieldy.gateway.catalogue import Listed
+    from wieldy.gateway.catalogue import Known, Listed
     from wieldy.gateway.config import Caller, GatewayConfig
     from wieldy.run.policy import Policy, Proposal
     from wieldy.tools import Tool
@@ -46,8 +55,17 @@ if TYPE_CHECKING:
 _LOOK_AGAIN_S: Final = 0.25
 """How often the journal is asked whether a person has decided, in seconds: they do so in another process."""
 
-_MOST_WAITING: Final = 1000
-"""How many calls may wait for people; of more, the oldest are asked anew when they are made again."""
+
+class Audience(Protocol):
+    """Who listens for changes."""
+
+    async def tell_change(self, what: Change, *, principal: str | None = None) -> None:
+        """A list has changed, for one principal or for all."""
+        ...
+
+    async def tell_update(self, uri: str, *, principal: str | None = None) -> None:
+        """What stands under this address has changed, for one principal or for all."""
+        ...
 
 
 class Gateway:
@@ -76,17 +94,19 @@ class Gateway:
         self.config = config
         self._tell = tell
         self._mask = Mask({})
-        self.sources = sources_of(config, environment=environment, load_functions=load_functions, tell=self._hear)
-        self._listeners: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        self.sources = sources_of(
+            config, environment=environment, load_functions=load_functions, tell=self._hear, changed=self._changed
+        )
+        self._audience: Audience | None = None
         self._tasks: TaskGroup | None = None
         secrets = {name: value for source in self.sources for name, value in source.secrets.items()}
         self._mask = Mask(secrets)
-        self.catalogue = Catalogue(self.sources, Pins(config.pins), self._mask)
+        self.catalogue = Catalogue(self.sources, Pins(config.pins, tell=self._hear), self._mask)
         self._journal = journal
         self._consent = Consent(journal)
         self._rules = CallRules(policy=config.policy, journal=journal, masked=secrets)
-        self._waiting: dict[str, str] = {}  # the run of a call that waits for a person, by what the call is
-        self._locks: dict[str, anyio.Lock] = {}
+        self._waiting = Waiting()
+        self.shelf = GatewayShelf(self.catalogue, self._rules, self._caller)
 
     @property
     def about(self) -> About:
@@ -110,22 +130,23 @@ class Gateway:
         except BaseExceptionGroup as group:  # as groups of tasks raise what was raised among them
             raise single(group) from None
 
-    def on_change(self, listener: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """The listener hears from now on when what is offered may have changed."""
-        self._listeners.append(listener)
+    def tell_to(self, audience: Audience) -> None:
+        """Whoever listens there hears from now on when what is offered may have changed."""
+        self._audience = audience
 
     def offered_to(self, principal: Principal | None) -> Sequence[Offered]:
         """What this caller may call."""
-        known = self.catalogue.for_caller(self._caller(principal)).values()
-        return [Offered(tool=each.tool, title=each.title) for each in known if each.is_callable]
+        caller = self._caller(principal)
+        listed = self.catalogue.for_caller(caller).listed.values()
+        for source in sorted({each.definition.source for each in listed if each.state == "changed"}):
+            if self._tasks is not None:  # it may have been taken back since; who listens is told if so
+                self._tasks.start_soon(self.catalogue.look_again, source, caller)
+        return [Offered(tool=each.tool, title=each.title) for each in listed if each.is_callable]
 
-    def find(self, name: str) -> Tool | None:
-        """The tool of that name, whoever may call it."""
-        for caller in self.config.callers.values():
-            listed = self.catalogue.for_caller(caller).get(name)
-            if listed is not None:
-                return listed.tool
-        return None
+    def find(self, name: str, *, principal: Principal | None) -> Tool | None:
+        """The tool that this caller means by that name, callable or not."""
+        listed = self.catalogue.for_caller(self._caller(principal)).listed.get(name)
+        return None if listed is None else listed.tool
 
     async def call(
         self,
@@ -137,91 +158,109 @@ class Gateway:
     ) -> ToolResult:
         """As `Offering`."""
         caller = self._caller(principal)
-        listed = self.catalogue.for_caller(caller)
-        key = canonical_json([caller.principal.name, name, arguments])
-        if key in self._waiting:
-            return await self._go_on(key, name, arguments, listed, caller, emit)
-        tools, rules = _callable(name, listed, self._rules)
+        known = await self.catalogue.looked_up(name, caller)
+        same = SameCall.of(caller.principal.name, name, arguments)
+        if self._waiting.run_of(same) is not None:
+            return await self._go_on(same, name, arguments, known, caller, emit)
+        tools, rules = _callable(name, known, self._rules)
         answered = await answer(name, arguments, tools, rules, principal=caller.principal, emit=emit)
         if answered.result is not None:
+            self._pass_on_content(known.listed.get(name))
             return answered.result
-        self._remember(key, answered.run_id)
-        return await self._go_on(key, name, arguments, listed, caller, emit)
+        self._waiting.add(same, answered.run_id)
+        return await self._go_on(same, name, arguments, known, caller, emit)
 
     # Waiting for people
 
     async def _go_on(
         self,
-        key: str,
+        same: SameCall,
         name: str,
         arguments: JsonObject,
-        listed: Mapping[str, Listed],
+        known: Known,
         caller: Caller,
         emit: Callable[[RunEvent], None],
     ) -> ToolResult:
         """What came of the call once somebody has decided; until then, that it waits."""
-        async with self._locks.setdefault(key, anyio.Lock()):
-            run_id = self._waiting.get(key)
+        await self._until_decided(self._waiting.run_of(same))  # beside equal calls, not after them
+        async with self._waiting.lock(same):
+            run_id = self._waiting.run_of(same)
             if run_id is None:  # the same call, made at the same time, has brought it to its end
                 return await self.call(name, arguments, principal=caller.principal, emit=emit)
-            await self._until_decided(run_id)
-            tools, rules = _callable(name, listed, self._rules)
+            tools, rules = _callable(name, known, self._rules)
             answered = await go_on(run_id, name, arguments, tools, rules, principal=caller.principal, emit=emit)
             if answered.result is not None:
-                self._forget(key)
+                self._waiting.end(same)
+                self._pass_on_content(known.listed.get(name))
                 return answered.result
-        return _still_waiting(name, answered)
+        return told(name, answered, then=partial(_how_to_consent, self.config))
 
-    async def _until_decided(self, run_id: str) -> None:
+    async def _until_decided(self, run_id: str | None) -> None:
         with anyio.move_on_after(self.config.wait_s):
-            while self._consent.pending(run_id):  # noqa: ASYNC110 - another process writes the answer
+            while run_id is not None and self._consent.pending(run_id):  # noqa: ASYNC110 - another process answers
                 await anyio.sleep(_LOOK_AGAIN_S)
-
-    def _remember(self, key: str, run_id: str) -> None:
-        self._waiting[key] = run_id
-        while len(self._waiting) > _MOST_WAITING:
-            self._forget(next(iter(self._waiting)))
-
-    def _forget(self, key: str) -> None:
-        self._waiting.pop(key, None)
-        self._locks.pop(key, None)
 
     # Parts
 
+    def _pass_on_content(self, called: Listed | None) -> None:
+        """What a server has answered goes to the client block for block, with the gateway's addresses of resources."""
+        client = client_if_any()
+        if client is None or client.content is None or called is None:
+            return
+        source = next(each for each in self.sources if each.name == called.definition.source)
+        client.content = [outward_content(source, self._mask.value(block)) for block in client.content]
+
     def _caller(self, principal: Principal | None) -> Caller:
-        return self.config.callers[EVERYBODY if principal is None else principal.name]
+        caller = self.config.callers.get(EVERYBODY if principal is None else principal.name)
+        if caller is None or (principal is None and caller.key_digest is not None):
+            raise UsageError("Expected one of this gateway's principals to call, found somebody else.")
+        return caller
 
     def _hear(self, said: str) -> None:
         """What a source has to say: a person is told, and whoever is shown the catalogue looks again."""
         self._tell(self._mask.text(said))
-        if self._tasks is not None:
-            for listener in self._listeners:
-                self._tasks.start_soon(listener)
+        if self._tasks is not None and self._audience is not None:
+            self._tasks.start_soon(partial(self._audience.tell_change, "tools"))
+
+    def _changed(self, source: str, principal: str | None, what: str) -> None:
+        """A source says that its prompts or resources have changed, or one resource."""
+        if self._tasks is None or self._audience is None:
+            return
+        if what in ("tools", "prompts", "resources"):
+            self._tasks.start_soon(partial(self._audience.tell_change, what, principal=principal))
+            return
+        uri = next(outward(each, what) for each in self.sources if each.name == source)
+        self._tasks.start_soon(partial(self._audience.tell_update, uri, principal=principal))
 
 
-def _callable(name: str, listed: Mapping[str, Listed], rules: CallRules) -> tuple[dict[str, Tool], CallRules]:
+def _callable(name: str, known: Known, rules: CallRules) -> tuple[Mapping[str, Tool], CallRules]:
     """What the call may reach, and what it is kept to: a tool that is not callable is denied, which is recorded."""
-    meant = listed.get(name)
+    meant = known.listed.get(name)
     if meant is not None and not meant.is_callable:
         return {name: meant.tool}, replace(rules, policy=_denying(meant))
-    return {each.name: each.tool for each in listed.values() if each.is_callable}, rules
+    return known.tools, rules
 
 
 def _denying(listed: Listed) -> Policy:
     def deny(proposal: Proposal) -> Deny:
         del proposal
-        return Deny(f"{listed.why_not}, which is for the gateway's operator to do")
+        return Deny(f"{listed.why_not}; only the gateway's operator can change that")
 
     return deny
 
 
-def _still_waiting(name: str, answered: Answered) -> ToolResult:
-    request = answered.waiting[0]
-    return waiting_result(
-        name,
-        request.reason,
-        then=(
-            f"Somebody can give it with `wieldy approve {request.run_id} {request.call_id}`; then make the same call "
-            "again."
-        ),
+def _how_to_consent(config: GatewayConfig, request: ApprovalRequest) -> str:
+    command = f"wieldy approve {request.run_id} {request.call_id}{_option(config)}"
+    return (
+        f"Somebody can give it where the gateway's configuration is, with `{command}`; then make the same call again."
     )
+
+
+def _option(config: GatewayConfig) -> str:
+    """What tells a command in the folder of the configuration which journal is meant."""
+    if config.journal is None:
+        return ""
+    if is_url(str(config.journal)):
+        return " --journal URL"  # a password may stand in it
+    file, folder = Path(config.journal).absolute(), config.references.folder
+    return f" --journal {shlex.quote(str(file.relative_to(folder) if file.is_relative_to(folder) else file))}"

@@ -11,7 +11,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -19,7 +20,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, canonical_json, sha256
 
-PinState: TypeAlias = Literal["accepted", "changed", "new", "secret"]
+PinState: TypeAlias = Literal["accepted", "changed", "new", "secret", "unreadable"]
 
 PINNED: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 _VERSION: Final = 1
@@ -55,12 +56,15 @@ class Pins:
 
     Args:
         file: It need not exist.
+        tell: Hears when it cannot be read any more, and when it can again.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, *, tell: Callable[[str], None] = lambda said: None) -> None:
         self.file = file
-        self._stamp: tuple[int, int] | None = None
+        self._tell = tell
+        self._stamp: tuple[int, ...] | None = None
         self._accepted: dict[str, dict[str, JsonObject]] = {}
+        self._trouble: str | None = None
 
     def refresh(self) -> object:
         """What was accepted is up to date; the same value as long as nothing has changed.
@@ -75,14 +79,28 @@ class Pins:
             return self._stamp
         except OSError as error:
             raise UsageError(f"{self.file}: the file cannot be read: {error.strerror}.") from error
-        stamp = (found.st_mtime_ns, found.st_size)
+        stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
         if stamp != self._stamp:
             self._accepted = _read(self.file)
             self._stamp = stamp
         return self._stamp
 
+    def look(self) -> object:
+        """As `refresh`; as long as the file cannot be read, nothing is accepted, and whoever listens is told why."""
+        try:
+            stamp, trouble = self.refresh(), None
+        except UsageError as error:
+            stamp = trouble = str(error)
+            self._stamp, self._accepted = None, {}
+        if trouble != self._trouble:
+            self._trouble = trouble
+            self._tell(f"{self.file}: it can be read again." if trouble is None else f"Nothing is accepted. {trouble}")
+        return stamp
+
     def state_of(self, definition: Definition) -> PinState:
         """Whether the definition is callable, and if not, why."""
+        if self._trouble is not None:
+            return "unreadable"
         accepted = self.accepted(definition.source, definition.original)
         if accepted is None:
             return "new"
@@ -98,16 +116,19 @@ class Pins:
         return tuple(name for name in self._accepted.get(source, {}) if name not in known)
 
     def accept(self, definitions: Iterable[Definition]) -> None:
-        """These are callable from now on, in every process; the file is replaced as a whole.
+        """These are callable from now on, in every process; the file is replaced as a whole, by one at a time.
 
         Raises:
             UsageError: The file cannot be written.
         """
-        self.refresh()
-        accepted = {source: dict(tools) for source, tools in self._accepted.items()}
-        for each in definitions:
-            accepted.setdefault(each.source, {})[each.original] = each.said
-        self._write(accepted)
+        meant = list(definitions)
+        with _alone(self.file):
+            self._stamp = None  # another may have written within one tick of the clock
+            self.refresh()
+            accepted = {source: dict(tools) for source, tools in self._accepted.items()}
+            for each in meant:
+                accepted.setdefault(each.source, {})[each.original] = each.said
+            self._write(accepted)
 
     def _write(self, accepted: Mapping[str, Mapping[str, JsonObject]]) -> None:
         sources: JsonObject = {}
@@ -128,6 +149,32 @@ class Pins:
             raise UsageError(f"{self.file}: the file cannot be written: {error.strerror}.") from error
         self._stamp = None
         self.refresh()
+
+
+@contextlib.contextmanager
+def _alone(file: Path) -> Generator[None]:
+    """Nobody else is in here for the same file, in this process or another; the lock is that of a file beside it."""
+    beside = file.with_name(f"{file.name}.lock")
+    try:
+        descriptor = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise UsageError(f"{file}: the file cannot be written: {error.strerror}.") from error
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)  # which gives the lock back
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt  # noqa: PLC0415 - there only
+
+        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+    else:
+        import fcntl  # noqa: PLC0415 - not there
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def _read(file: Path) -> dict[str, dict[str, JsonObject]]:

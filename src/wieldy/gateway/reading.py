@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, TypeVar, cast
 
 from wieldy.core.errors import UsageError
@@ -26,6 +28,9 @@ class Fields:
     def __init__(self, value: object, place: str) -> None:
         if not isinstance(value, Mapping):
             raise UsageError(f"{place}: expected an object, found {type(value).__name__}.")
+        for name in cast("Mapping[object, object]", value):
+            if not isinstance(name, str):
+                raise UsageError(f"{place}: expected names that are texts, found {name!r}; write it in quotes.")
         self.values = cast("Mapping[str, Any]", value)
         self.place = place
 
@@ -37,7 +42,7 @@ class Fields:
         """
         for name in self.values:
             if name not in known:
-                hint = nearest(str(name), known)
+                hint = nearest(name, known)
                 raise UsageError(
                     f"{self.place}: expected {', '.join(known)}; found {name!r}"
                     + (f"; did you mean {hint!r}?" if hint else ".")
@@ -63,9 +68,9 @@ class Fields:
         Raises:
             UsageError: It is something else.
         """
-        value: object = self.values.get(name)
-        if value is None:
+        if name not in self.values:
             return None
+        value: object = self.values[name]  # that nothing stands there is not the same as that it is left out
         items: list[object] = [value] if isinstance(value, str) else cast("list[object]", value)
         if not isinstance(items, list) or not all(isinstance(item, str) for item in items):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise self.wrong(name, "a list of texts", value)
@@ -78,19 +83,57 @@ class Fields:
             UsageError: It is something else.
         """
         value: object = self.values.get(name, otherwise)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
             raise self.wrong(name, "a number from 0 on", value)
+        return value
+
+    def integer(self, name: str, otherwise: int, *, most: int) -> int:
+        """A whole number from 0 to `most`.
+
+        Raises:
+            UsageError: It is something else.
+        """
+        value: object = self.values.get(name, otherwise)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+            raise self.wrong(name, f"a whole number from 0 to {most}", value)
         return value
 
     def within(self, name: str) -> dict[str, Fields]:
         """The objects of an object, by name.
 
         Raises:
-            UsageError: One of them is none.
+            UsageError: One of them is none, or has no name.
         """
-        entries = self.get(name, dict, {})
-        return {str(each): Fields(value, f"{self.place}, {name}.{each}") for each, value in entries.items()}
+        entries = Fields(self.get(name, dict, {}), f"{self.place}, {name}").values
+        if any(not each.strip() for each in entries):
+            raise UsageError(f"{self.place}, {name}: expected a name for each, found an empty one.")
+        return {each: Fields(value, f"{self.place}, {name}.{each}") for each, value in entries.items()}
 
     def wrong(self, name: str, expected: str, found: object) -> UsageError:
         """The error that a field is not what it must be."""
-        return UsageError(f"{self.place}, `{name}`: expected {expected}, found {type(found).__name__}.")
+        return UsageError(f"{self.place}, `{name}`: expected {expected}, found {found_in(found)}.")
+
+
+@contextmanager
+def naming(place: str, *, instead_of: str = "") -> Generator[None]:
+    """Errors in there begin with the place.
+
+    Args:
+        place: Where in the configuration.
+        instead_of: What such an error calls the place itself.
+    """
+    try:
+        yield
+    except UsageError as error:
+        said = str(error)
+        if said.startswith(place):
+            raise
+        said = said.removeprefix(instead_of) if instead_of else f": {said[:1].lower()}{said[1:]}"
+        raise UsageError(f"{place}{said}") from error
+
+
+def found_in(value: object) -> str:
+    """What was found, in an error: no text, since it may be a secret."""
+    if value is None:
+        return "nothing"
+    return repr(value) if isinstance(value, int | float) else type(value).__name__
