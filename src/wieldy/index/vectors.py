@@ -55,7 +55,9 @@ class Vectors:
     def of(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row of length 1 for each text; of zeros for a text without words that are known."""
         found = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
-        for row, encoded in enumerate(self._pieces.encode_batch_fast(list(texts), add_special_tokens=False)):
+        # Half a surrogate pair, which an argument of a command may hold, is no character that a tokenizer takes.
+        whole = [text.encode("utf-8", "replace").decode() for text in texts]
+        for row, encoded in enumerate(self._pieces.encode_batch_fast(whole, add_special_tokens=False)):
             ids = [piece for piece in encoded.ids if piece < len(self._vectors)]
             if ids:
                 found[row] = self._vectors[ids].astype(np.float32).sum(axis=0)
