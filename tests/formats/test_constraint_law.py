@@ -65,7 +65,7 @@ def check(
 
 
 @every_format
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(**cases)
 def test_what_the_mask_allows_letter_by_letter_is_read_into_fitting_calls(
     name: str, seed: int, choice: ToolChoice, at_most: int | None, is_thinking: bool
@@ -89,7 +89,7 @@ def test_what_the_mask_allows_in_real_tokens_is_read_into_fitting_calls(
 ) -> None:
     tokenizer, grammars = marked(name), dict[tuple[object, ...], Grammar]()
 
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=5, deadline=None)
     @given(**cases)
     def law(seed: int, choice: ToolChoice, at_most: int | None, is_thinking: bool) -> None:
         check(name, tokenizer, grammars, seed=seed, choice=choice, at_most=at_most, is_thinking=is_thinking)

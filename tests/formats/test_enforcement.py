@@ -48,7 +48,7 @@ GRAMMARS: dict[str, Grammar] = {}
 
 
 @pytest.mark.parametrize("name", names())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(arguments=ARGUMENTS)
 def test_the_arguments_of_a_call_fit_what_the_grammar_enforces(name: str, arguments: dict[str, Any]) -> None:
     chat = get(name)

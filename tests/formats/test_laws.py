@@ -56,7 +56,7 @@ def said(message: Message) -> tuple[str, str, list[tuple[str, str]]]:
 
 
 @every_format
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_parsing_undoes_rendering(name: str, data: st.DataObject) -> None:
     message = data.draw(messages(name))
@@ -68,7 +68,7 @@ def test_parsing_undoes_rendering(name: str, data: st.DataObject) -> None:
 
 
 @every_format
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_a_conversation_comes_back_or_is_refused(name: str, data: st.DataObject) -> None:
     message = data.draw(messages(name))
@@ -98,7 +98,7 @@ def test_a_conversation_comes_back_or_is_refused(name: str, data: st.DataObject)
 
 
 @every_format
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data(), seed=seeds)
 def test_events_do_not_depend_on_cuts_and_every_character_is_accounted_for(
     name: str, data: st.DataObject, seed: int
@@ -133,7 +133,7 @@ def in_tokens(text: str, tokens: tuple[str, ...]) -> list[tuple[str, bool]]:
 
 
 @every_format
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_special_tokens_say_the_same_as_their_text(name: str, data: st.DataObject) -> None:
     message = data.draw(messages(name))
@@ -149,7 +149,7 @@ def test_special_tokens_say_the_same_as_their_text(name: str, data: st.DataObjec
 
 
 @every_format
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_a_mark_that_is_spelled_out_is_text_where_marks_are_tokens(name: str, data: st.DataObject) -> None:
     chat = get(name)
@@ -176,7 +176,7 @@ def test_a_mark_that_is_spelled_out_is_text_where_marks_are_tokens(name: str, da
 
 
 @every_format
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(data=st.data(), seed=seeds)
 def test_streamed_arguments_are_the_arguments(name: str, data: st.DataObject, seed: int) -> None:
     chance = random.Random(seed)
@@ -194,7 +194,7 @@ def test_streamed_arguments_are_the_arguments(name: str, data: st.DataObject, se
 
 
 @every_format
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data(), seed=seeds)
 def test_a_reply_that_was_cut_off_has_no_call_that_the_whole_has_not(name: str, data: st.DataObject, seed: int) -> None:
     chance = random.Random(seed)
@@ -208,7 +208,7 @@ def test_a_reply_that_was_cut_off_has_no_call_that_the_whole_has_not(name: str, 
 
 
 @every_format
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=st.data(), seed=seeds)
 def test_one_call_that_was_cut_off_is_one_call_at_most(name: str, data: st.DataObject, seed: int) -> None:
     chance = random.Random(seed)
@@ -222,7 +222,7 @@ def test_one_call_that_was_cut_off_is_one_call_at_most(name: str, data: st.DataO
 
 
 @every_format
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data(), seed=seeds)
 def test_the_grammar_accepts_what_is_rendered_and_the_parser_what_the_grammar_allows(
     name: str, data: st.DataObject, seed: int
@@ -259,7 +259,7 @@ All refuse text that opens an argument which has been seen: grammars do not coun
 
 
 @every_format
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_a_value_made_of_the_formats_own_marks_is_accepted_if_it_is_read_back(name: str, data: st.DataObject) -> None:
     chat = get(name)

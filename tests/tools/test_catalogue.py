@@ -1,8 +1,9 @@
 """Tools as they are found by what is wanted of them."""
 
-from typing import Literal
+from typing import Literal, cast
 
-from wieldy import tool
+from wieldy import ToolDefinition, tool
+from wieldy.core.json import JsonObject
 from wieldy.tools.catalogue import Catalogue, first_line
 
 
@@ -50,3 +51,17 @@ def test_tools_come_and_go() -> None:
 
 def test_the_first_line_says_what_a_tool_is() -> None:
     assert first_line(forecast.definition) == "Tomorrow's weather."
+
+
+def test_a_tool_that_says_much_is_found_as_what_its_first_sentences_say() -> None:
+    words = f"{'Notifications, limits, media types, previews, ' * 5}deployments and milestones may matter."
+    parts = {f"part_{number}": {"type": "string", "description": words} for number in range(20)}
+    schema = {"type": "object", "properties": {"issue": {"type": "string"}, **parts}}
+    create = ToolDefinition(
+        name="issues_create", description=f"Create an issue. {words}", input_schema=cast("JsonObject", schema)
+    )
+    react = ToolDefinition(
+        name="reactions_create-for-issue", description="Create a reaction to an issue.", input_schema={"type": "object"}
+    )
+    assert names(Catalogue([react, create]), "create an issue")[0] == "issues_create"
+    assert names(Catalogue([react, create]), "deployments and milestones") == ["issues_create"]

@@ -308,3 +308,20 @@ def test_any_value_becomes_text_and_strict_json(value: Any) -> None:
     presented = present(value, None)
     presented.text.encode()
     json.dumps(presented.structured, allow_nan=False).encode()
+
+
+@pytest.mark.parametrize("depth", [200, 300, 500])
+@pytest.mark.parametrize("is_prepared", [False, True])
+def test_what_is_nested_deeply_is_shown_at_least_as_text(depth: int, is_prepared: bool) -> None:
+    value: Any = "the innermost"
+    for _ in range(depth):
+        value = [value]
+    found = present(Presented(text="said", structured=value) if is_prepared else value, None)
+    assert found.text == ("said" if is_prepared else json.dumps(value))
+    assert found.structured == (value if depth == 200 else None)
+
+
+def test_what_holds_itself_is_said_to_be_no_data() -> None:
+    value: list[Any] = []
+    value.append(value)
+    assert "cannot be shown" in present(value, None).text

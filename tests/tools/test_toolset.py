@@ -84,6 +84,15 @@ def test_a_fallback_is_named_as_its_tool_is() -> None:
     assert toolset.renamed({"search": "find"}).tools[1] is look
 
 
+def test_a_name_that_is_too_long_with_its_prefix_ends_in_a_digest() -> None:
+    long, longer = f"get_{'x' * 60}", f"get_{'x' * 59}y"
+    prefixed = Toolset([tool(name=long)(lambda: 1), tool(name=longer)(lambda: 2)]).prefixed("shop__")
+    first, second = names(prefixed)
+    assert first != second
+    assert all(name.startswith("shop__get_xxx") and len(name) == 64 for name in (first, second))
+    assert names(prefixed) == [first, second]
+
+
 def test_names_must_differ() -> None:
     with pytest.raises(UsageError, match="'search' more than once"):
         Toolset([search, Toolset([search])])
@@ -98,7 +107,7 @@ def test_names_must_differ() -> None:
         (lambda toolset: toolset.renamed({"zzz": "x"}), "the tools are 'get_order'"),
         (lambda toolset: toolset.renamed({"get_order": "a b"}), "letters A-Z"),
         (lambda toolset: toolset.prefixed("shop."), "letters A-Z"),
-        (lambda toolset: toolset.prefixed("x" * 60), "69 characters"),
+        (lambda toolset: toolset.prefixed("x" * 33), "at most 32 letters"),
     ],
 )
 def test_changes_that_cannot_be_are_refused_at_once(change: Any, words: str) -> None:

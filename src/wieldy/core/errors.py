@@ -17,6 +17,7 @@ WieldyError
 │   │   ├── AuthenticationError
 │   │   ├── RateLimitError
 │   │   ├── RequestRefusedError
+│   │   │   └── ContentFilterError  a filter of the provider's, or the provider, stopped the answer
 │   │   ├── ProviderError      the server failed, or answered what the protocol does not know
 │   │   └── ModelUnreachableError
 │   ├── ModelNotAvailableError the weights of a local model are not here and cannot be had
@@ -182,6 +183,10 @@ class RateLimitError(ModelError):
 
 class RequestRefusedError(ModelError):
     """The server understood and refused: a wrong model name, a prompt too long, an option it does not take."""
+
+
+class ContentFilterError(RequestRefusedError):
+    """The request was right, and the provider, or a content filter of its own, stopped the answer."""
 
 
 class ProviderError(ModelError):

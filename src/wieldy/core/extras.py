@@ -6,7 +6,7 @@ from typing import Literal
 
 
 def installing(
-    extra: Literal["local", "constrain", "transformers", "postgres", "search", "mcp", "openapi", "gateway"],
+    extra: Literal["local", "constrain", "transformers", "postgres", "search", "mcp", "openapi", "gateway", "ray"],
     *,
     options: str = "",
 ) -> str:

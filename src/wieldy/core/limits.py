@@ -27,9 +27,9 @@ StopReason: TypeAlias = Literal[
 ]
 """Why a run ended, or rests.
 
-`answered`: the model answered without a call. `finished`: it called `finish`. `waiting_for_approval`: a person must
-decide on a call, and the run can be resumed then. `incomplete_output`: its answer is not what it must be, and
-`Limits.corrections` is used up. All others: it was told to answer without tools.
+`answered`: the model answered without a call, or the run was about one call, which has ended. `finished`: it called
+`finish`. `waiting_for_approval`: a person must decide on a call, and the run can be resumed then. `incomplete_output`:
+its answer is not what it must be, and `Limits.corrections` is used up. All others: it was told to answer without tools.
 """
 
 

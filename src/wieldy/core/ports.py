@@ -21,6 +21,7 @@ class ModelRequest(Record, frozen=True, kw_only=True):
         stop: Texts at which the answer ends and which are not part of it; a model that cannot stop there goes on.
         output: What the text of an answer without calls must be. A model holds itself to it by the hardest means that
             it has, and says by `ModelReply.held` whether that was one.
+        parallel_calls: Whether a reply may make several calls. A model that can be held to one is; others are asked.
     """
 
     messages: Sequence[Message]
@@ -29,6 +30,7 @@ class ModelRequest(Record, frozen=True, kw_only=True):
     max_output_tokens: int | None = None
     stop: tuple[str, ...] = ()
     output: Output | None = None
+    parallel_calls: bool = True
 
 
 class ModelReply(Record, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from here. Pure: text in, events out.
 
 To understand a format, begin with one: `catalogue.hermes`, and `format`, which says what can be done with it. Then what
 it is made of: `nodes.flat`, `nodes.json_calls`, `wires.section`, `wires.wire`. Then how it is read: `reading.source`,
-`reading.pattern`, `reading.sink`, `wires.reply_reader`.
+`reading.pattern`, `reading.sink`, `wires.section_reader`, `wires.reply_reader`.
 """
 
 from importlib import import_module

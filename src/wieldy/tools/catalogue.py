@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from wieldy.core.errors import UsageError
 from wieldy.core.extras import installing
+from wieldy.tools.gist import sentences_within
 
 if TYPE_CHECKING:
     from wieldy.core.calls import ToolDefinition
     from wieldy.core.json import JsonValue
     from wieldy.index import Entry
+
+_WHAT_IT_IS: Final = 200
+"""Characters of a description, in whole sentences, that say what a tool is; what follows them counts as a detail."""
 
 
 class Catalogue:
@@ -70,11 +74,13 @@ def _entry(tool: ToolDefinition) -> Entry:
 
     properties = tool.input_schema.get("properties")
     parameters = properties if isinstance(properties, dict) else {}
+    end = sentences_within(tool.description, _WHAT_IT_IS) or _WHAT_IT_IS
+    beginning, rest = tool.description[:end], tool.description[end:]
     return Entry(
         name=tool.name,
-        text=" ".join(filter(None, (tool.description, tool.use_when))),
+        text=" ".join(filter(None, (beginning, tool.use_when))),
         labels=tuple(parameters),
-        details=tuple(filter(None, map(_described, parameters.values()))),
+        details=tuple(filter(None, (rest, *map(_described, parameters.values())))),
     )
 
 

@@ -149,7 +149,10 @@ def _plainly(value: object, adapter: TypeAdapter[Any] | None) -> Presented:
     unshowable = _unshowable(value)
     if unshowable is not None:
         return Presented(text=unshowable)
-    structured = _as_json(value, adapter)
+    try:
+        structured = _as_json(value, adapter)
+    except ValueError as error:
+        return _only_as_text(value, error)
     try:
         text = _strict_json(structured)
         text.encode()
@@ -157,6 +160,14 @@ def _plainly(value: object, adapter: TypeAdapter[Any] | None) -> Presented:
         structured = _mended(structured)
         text = _strict_json(structured)
     return Presented(text=structured if isinstance(structured, str) else text, structured=structured)
+
+
+def _only_as_text(value: object, error: ValueError) -> Presented:
+    """What is nested too deeply for data that is passed on, as text; else the error is raised."""
+    try:
+        return Presented(text=whole_characters(_strict_json(value)))
+    except (ValueError, TypeError, RecursionError):
+        raise error from None
 
 
 def _unshowable(value: Any) -> str | None:

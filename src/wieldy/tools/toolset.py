@@ -18,6 +18,7 @@ from wieldy.core.errors import ToolSignatureError, UsageError
 from wieldy.schema import nearest
 from wieldy.tools.callables import AnyFunction
 from wieldy.tools.declare import tool
+from wieldy.tools.names import MAX_NAME_LENGTH, check_prefix, shortened
 from wieldy.tools.opening import SharedOpening
 from wieldy.tools.tool import Tool
 
@@ -67,12 +68,17 @@ class Toolset:
         return _Changed(self, lambda tools: _renamed(tools, dict(names)))
 
     def prefixed(self, prefix: str) -> Toolset:
-        """All tools, with this in front of their names.
+        """All tools, with this in front of their names; one that is too long with it ends in a digest instead.
 
         Raises:
-            UsageError: A name is too long with it, or no name any more.
+            UsageError: The prefix is no part of a name, or too long for one.
         """
-        return _Changed(self, lambda tools: _renamed(tools, {tool.name: prefix + tool.name for tool in tools}))
+        check_prefix(prefix)
+
+        def prefixed(name: str) -> str:
+            return prefix + name if len(prefix + name) <= MAX_NAME_LENGTH else shortened(prefix, name, name)
+
+        return _Changed(self, lambda tools: _renamed(tools, {tool.name: prefixed(tool.name) for tool in tools}))
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self.tools)

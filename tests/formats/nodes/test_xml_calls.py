@@ -77,7 +77,7 @@ def read(name: str, inside: str, *, tools: list[Any] | None = None) -> Any:
 
 
 @both
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(arguments=arguments)
 def test_values_of_every_depth_come_back_and_the_grammar_accepts_them(name: str, arguments: dict[str, Any]) -> None:
     message = Message.assistant("", [ToolCall(id="c", name="plan", arguments=arguments)])

@@ -15,7 +15,8 @@ from wieldy.formats.reading.sink import Sink
 from wieldy.formats.reading.source import Reading, Source
 from wieldy.formats.reading.tool_index import ToolIndex
 from wieldy.formats.wires.reply import CallsInReasoning, ReadOptions, Region
-from wieldy.formats.wires.section import Section, SectionReader
+from wieldy.formats.wires.section import Section
+from wieldy.formats.wires.section_reader import SectionReader
 
 TextKind = OneOfThese["content", "reasoning"]
 
