@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from laundering_runs import World
 
 from wieldy import Agent, CodeRules, Context, tool
@@ -269,7 +270,11 @@ LONG = [
 ]
 
 
-@pytest.mark.parametrize(("level", "step"), [("tracked", 1), ("handles", 5)])
+EXHAUSTIVE = settings.get_current_profile_name() == "long"
+"""Whether the process dies at every entry of the journal, and not at some; of these every second is written."""
+
+
+@pytest.mark.parametrize(("level", "step"), [("tracked", 1 if EXHAUSTIVE else 3), ("handles", 1 if EXHAUSTIVE else 5)])
 def test_wherever_the_process_dies_the_labels_and_what_follows_from_them_are_the_same(level: Any, step: int) -> None:
     def live(at: int | None) -> tuple[World, str]:
         world = World()

@@ -102,7 +102,7 @@ def test_a_way_to_texts_that_are_too_long_is_refused_and_the_others_are_not() ->
         ({"type": "array", "minItems": 1_000_000}, "3,000,000"),
         ({"type": "array", "minItems": 1_000, "items": {"type": "object", "required": ["a", "b"]}}, "18,000"),
         ({"type": "string", "minLength": 1_000_000}, "1,000,002"),
-        ({"type": "string", "minLength": 1_000_000, "pattern": "^a*$"}, "1,000,002"),
+        ({"type": "string", "minLength": 50_000, "pattern": "^a*$"}, "50,002"),
         (doubled(30), "8,589,934,588"),
         (doubled(60), "1,099,511,627,775"),
     ],

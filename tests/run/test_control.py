@@ -106,7 +106,7 @@ async def test_a_tool_that_never_ends_is_stopped_in_time_for_the_last_answer() -
         return "never"
 
     turns = [[call("wait")], [text("It did not answer.")]]
-    result = await Agent(ScriptedModel(turns), [wait], limits=Limits(wall_time_s=0.2)).run("Go")
+    result = await Agent(ScriptedModel(turns), [wait], limits=Limits(wall_time_s=1)).run("Go")
     assert (result.stop_reason, result.text) == ("wall_time_limit", "It did not answer.")
     assert "may still complete" in contents(result)[0]
 
@@ -119,7 +119,7 @@ async def test_a_model_that_never_answers_is_stopped_and_asked_for_its_last_answ
             async for event in super().stream(request):
                 yield event
 
-    agent = Agent(Slow([[text("in time")]]), limits=Limits(wall_time_s=0.2))
+    agent = Agent(Slow([[text("in time")]]), limits=Limits(wall_time_s=1))
     result = await agent.run("Go")
     assert (result.stop_reason, result.text) == ("wall_time_limit", "in time")
 
@@ -176,14 +176,14 @@ async def test_a_thread_that_comes_late_is_on_record_and_the_model_is_told() -> 
     @tool(effect="unsafe", timeout_s=0.05)
     def charge(card: str) -> str:
         """Charges a card."""
-        released.wait(10)
+        released.wait(60)
         return f"charged {card}"
 
     @tool(effect="read")
     async def look() -> str:
         """Looks, after the charge came through."""
         released.set()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not any(entry.kind == "call_came_late" for entry in agent.journal.read(run_id())):
                 await anyio.lowlevel.checkpoint()
         return "seen"

@@ -258,7 +258,7 @@ async def test_no_more_calls_than_the_limit_run_at_once_and_all_of_them_run() ->
 
 
 async def test_synchronous_tools_run_at_once() -> None:
-    meeting = threading.Barrier(4, timeout=10)
+    meeting = threading.Barrier(4, timeout=60)
 
     @tool(effect="read")
     def meet() -> int:

@@ -650,7 +650,7 @@ async def test_what_a_thread_brings_late_is_told_as_long_as_the_run_lives() -> N
         assert [waiting.call.id for waiting in late.under_way] == ["c1"]
         assert notes.outcomes["c1"].is_unknown
         is_released.set()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await notes.heard_late.wait()
         assert late.under_way == ()
         late.check()
@@ -677,7 +677,7 @@ async def test_a_late_failure_is_told_too(end: Callable[[], Any], words: str) ->
     async with late_calls(notes) as late:
         is_released = await left_at_work(end, notes=notes, late=late)
         is_released.set()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await notes.heard_late.wait()
     result = notes.late_outcomes["c1"].result
     assert result.is_error
@@ -693,7 +693,7 @@ async def test_whatever_a_late_end_does_when_it_is_looked_at_it_is_told(end: typ
         async with late_calls(notes) as late:
             is_released = await left_at_work(brought, notes=notes, late=late)
             is_released.set()
-            with anyio.fail_after(10):
+            with anyio.fail_after(60):
                 await notes.heard_late.wait()
             late.check()
         assert notes.late_outcomes["c1"].result.content
@@ -736,7 +736,7 @@ async def test_a_late_end_that_cannot_be_recorded_stops_the_run_at_its_next_call
     async with late_calls(notes) as late:
         is_released = await left_at_work(lambda: "late", notes=notes, late=late)
         is_released.set()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await notes.heard_late.wait()
             await anyio.lowlevel.checkpoint()
         with pytest.raises(JournalError, match="disk is full"):
@@ -984,7 +984,7 @@ async def test_code_that_swallows_a_cancellation_meets_the_next_one() -> None:
     task = asyncio.ensure_future(carried_out(step(stubborn), step(other, "c2"), notes=notes))
     await is_running.wait()
     task.cancel()
-    with anyio.fail_after(10), pytest.raises(asyncio.CancelledError):
+    with anyio.fail_after(60), pytest.raises(asyncio.CancelledError):
         await asyncio.shield(task)
     assert met == [0, 1, 2]
     assert "c1" not in notes.outcomes

@@ -205,7 +205,7 @@ async def test_calls_that_cannot_disturb_one_another_run_at_once() -> None:
         arrived.append(name)
         if len(arrived) == 3:
             everybody_is_here.set()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await everybody_is_here.wait()
         return name
 

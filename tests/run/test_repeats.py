@@ -185,7 +185,7 @@ class Slow:
         def put(value: str) -> str:
             """Stores a value."""
             if not self.done:
-                self._release.wait(10)
+                self._release.wait(60)
             self.done.append(value)
             self.stored = value
             return f"stored {value}"
@@ -208,7 +208,7 @@ class Slow:
         self._release.set()
         assert self.agent is not None
         journal = self.agent.journal
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not any(entry.kind == kinds.CALL_CAME_LATE for entry in journal.read(next(iter(journal.run_ids())))):
                 await anyio.lowlevel.checkpoint()
 

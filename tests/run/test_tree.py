@@ -312,7 +312,7 @@ async def test_siblings_that_run_at_once_see_one_anothers_doubts(world: World) -
     @tool(effect="read")
     async def meet() -> str:
         """Waits until the other one is in doubt."""
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await both.wait()
         return "met"
 

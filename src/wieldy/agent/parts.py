@@ -28,16 +28,18 @@ Actions: TypeAlias = Literal["calls", "react", "json", "code"]
 ForcedCalls: TypeAlias = Literal["refuse", "run"]
 
 
-def resolved(model: Model | str) -> Model:
-    """The model that is meant.
+def resolved(
+    model: Model | str, *, chat_format: str | None = None, constrained: bool = True, seed: int | None = None
+) -> Model:
+    """The model that is meant; see `resolve` in `connect.models.resolve`.
 
     Raises:
-        UsageError: There is no such model.
+        UsageError: There is no such model, or it cannot be had with these settings.
     """
     # Imported here because it is needed only once a model is named.
     from wieldy.connect.models.resolve import resolve  # noqa: PLC0415
 
-    return resolve(model)
+    return resolve(model, chat_format=chat_format, constrained=constrained, seed=seed)
 
 
 def journal_of(journal: Journal | Path | str | None) -> Journal:

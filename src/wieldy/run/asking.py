@@ -66,8 +66,8 @@ class Asking:
         shown = self.offer.definitions
         return shown if self.secrecy is None else tuple(map(self.secrecy.definition, shown))
 
-    async def ask(self, step: AskModel) -> None:
-        """The reply is the last of the messages, as the journal has it; none if the time was over."""
+    async def ask(self, step: AskModel) -> bool:
+        """Whether there is a reply, now the last of the messages as the journal has it; none came if time was over."""
         numbers = self._call_numbers()  # before there is a reply, which is to be recorded as soon as it has come
         self.recording.ask_model(step)
         request = ModelRequest(
@@ -84,7 +84,7 @@ class Asking:
             with anyio.move_on_after(step.seconds):
                 reply = await self._answer(request)
         if reply is None:
-            return
+            return False
         reply = adopt(reply, numbers, is_request=self.is_request)
         if self._prices and reply.usage.cost_usd is None:
             cost = cost_of(self._prices, self.model.name, reply.usage)
@@ -92,6 +92,7 @@ class Asking:
         self.recording.reply(reply)
         if self.charge is not charge_nobody:
             self.charge(reply.usage + Usage(calls=len(reply.message.calls)))
+        return True
 
     def _call_numbers(self) -> CallNumbers:
         if self._numbers is None:

@@ -13,7 +13,6 @@ Deliberately not here: how a model is reached or led (the `Model` port), how a c
 
 from __future__ import annotations
 
-import asyncio
 import traceback
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -25,13 +24,13 @@ from wieldy.core.errors import (
     BudgetError,
     JournalConflictError,
     JournalError,
-    RunBusyError,
     UsageError,
 )
 from wieldy.core.events import CallStarted, RunEvent, RunFinished, RunResult, RunStarted
 from wieldy.core.limits import Usage, usable
+from wieldy.core.messages import Message
 from wieldy.core.outputs import Incomplete
-from wieldy.core.ports import Draft
+from wieldy.core.ports import Draft, ModelReply
 from wieldy.run.allowance import Allowance
 from wieldy.run.asking import Asking
 from wieldy.run.brake import Brake
@@ -40,15 +39,26 @@ from wieldy.run.charges import Charges
 from wieldy.run.control import Finish
 from wieldy.run.dealing import Dealing
 from wieldy.run.executor import first_of
+from wieldy.run.holding import held, release
 from wieldy.run.journal import kinds, read_run
 from wieldy.run.late import LateCalls
-from wieldy.run.next_step import AskModel, Correct, DealWithCalls, End, ReachLimit, next_step, when_too_little
+from wieldy.run.next_step import (
+    AskModel,
+    Correct,
+    DealWithCalls,
+    End,
+    ReachLimit,
+    next_step,
+    when_too_late,
+    when_too_little,
+)
 from wieldy.run.offer import Offer
 from wieldy.run.pipeline import Pipeline
 from wieldy.run.policy import permitted
 from wieldy.run.prices import cost_of
-from wieldy.run.recording import Emit, Recording
+from wieldy.run.recording import Emit, Recording, end_of_run
 from wieldy.run.records import definition_to_json, limits_to_json, message_to_json, output_to_json
+from wieldy.run.replies import CallNumbers, adopt
 from wieldy.run.request import RunRequest
 from wieldy.run.results import Shaper
 from wieldy.run.secrecy import concealing, secrecy_of, together
@@ -87,6 +97,7 @@ async def run(request: RunRequest, emit: Emit = nothing) -> RunResult:
             now=request.now,
             secrecy=secrecy,
             tree=request.tree,
+            has_one_call=request.only_call is not None,
         )
         return await _Run(request, recording, emit, secrecy).carry_out(lease, is_new=True)
 
@@ -115,16 +126,17 @@ async def resume(request: RunRequest, emit: Emit = nothing) -> RunResult:
                 entries=entries,
                 secrecy=secrecy,
                 tree=request.tree,
+                has_one_call=request.only_call is not None,
             )
             state = recording.known.state()
             if state.status != "finished":
                 request.tree.load(recording.known, request.journal)
             running = _Run(request, recording, emit, secrecy)
         except BaseException:
-            _release(lease)
+            release(lease)
             raise
         if state.status == "finished":
-            _release(lease)
+            release(lease)
             return running.tell(state)
         return await running.carry_out(lease, is_new=False)
 
@@ -155,6 +167,7 @@ class _Run:
             secrets=together(request.secrets, request.masked),
             as_data=request.is_code,
         )
+        self._late = LateCalls(recording)
         finish = Finish(request.output) if request.finish else None
         self._offer = Offer(
             request.toolset.tools,
@@ -164,62 +177,71 @@ class _Run:
             search=request.search,
             allowed=lambda tool: permitted(tool, request.principal) is None,
         )
-        self._late = LateCalls(recording)
-        self._dealing = Dealing(
-            recording=recording,
-            pipeline=Pipeline(
-                run_id=request.run_id,
-                tools=self._offer.tools,
-                policy=request.policy,
-                known=self._known,
-                tree=request.tree,
-                shaper=self._shaper,
-                journal=request.journal,
-                principal=request.principal,
-                secrets=request.secrets,
-                masked=request.masked,
-                secrecy=secrecy,
-                charges=self._charges,
-                runs_forced=request.runs_forced,
-                limits_left=self._allowance.left,
-                now=request.now,
-            ),
+        self._dealing = self._dealing_with(self._pipeline(), finish)
+        self._asking = self._asking_of_model()
+
+    def _pipeline(self) -> Pipeline:
+        request = self._request
+        return Pipeline(
+            run_id=request.run_id,
+            tools=self._offer.tools,
+            beside=request.beside,
+            policy=request.policy,
+            known=self._known,
+            tree=request.tree,
+            shaper=self._shaper,
+            journal=request.journal,
+            principal=request.principal,
+            secrets=request.secrets,
+            masked=request.masked,
+            secrecy=self._secrecy,
+            charges=self._charges,
+            runs_forced=request.runs_forced,
+            limits_left=self._allowance.left,
+            now=request.now,
+        )
+
+    def _dealing_with(self, pipeline: Pipeline, finish: Finish | None) -> Dealing:
+        return Dealing(
+            recording=self._recording,
+            pipeline=pipeline,
             brake=self._brake,
             late=self._late,
-            approver=request.approver,
+            approver=self._request.approver,
             finish=finish,
-            clock=request.clock,
-            sleep=request.sleep,
+            clock=self._request.clock,
+            sleep=self._request.sleep,
         )
-        self._asking = Asking(
+
+    def _asking_of_model(self) -> Asking:
+        request = self._request
+        return Asking(
             model=request.model,
-            recording=recording,
+            recording=self._recording,
             offer=self._offer,
-            secrecy=secrecy,
+            secrecy=self._secrecy,
             wanted=request.output,
             prices=request.prices,
             charge=request.charge,
-            emit=emit,
-            is_watched=emit is not nothing,
+            emit=self._emit,
+            is_watched=self._emit is not nothing,
             is_request=not request.is_code,
         )
 
     async def carry_out(self, lease: Lease, *, is_new: bool) -> RunResult:
         """From the first entry to the last."""
-        renewing = asyncio.create_task(_renew(lease), name="wieldy lease")
-        try:
-            self._begin() if is_new else self._go_on()
-            return await self._finish()
-        except Exception as error:
-            self._stop(kinds.RUN_FAILED, error)
-            raise
-        except BaseException as error:
-            self._stop(kinds.RUN_INTERRUPTED, error)
-            raise
-        finally:
-            await self._late.aclose()
-            renewing.cancel()
-            _release(lease)
+        with held(lease):
+            try:
+                self._begin() if is_new else self._go_on()
+                return await self._finish()
+            except Exception as error:
+                self._stop(kinds.RUN_FAILED, error)
+                raise
+            except BaseException as error:
+                self._stop(kinds.RUN_INTERRUPTED, error)
+                raise
+            finally:
+                await self._late.aclose()
 
     def _begin(self) -> None:
         request = self._request
@@ -240,14 +262,22 @@ class _Run:
             data["parent"] = asdict(request.parent)
         if request.metadata:
             data["metadata"] = request.metadata
+        started = RunStarted(run_id=request.run_id, model=self._shaper.mask(request.model.name))
         try:
-            self._recording.write(Draft(kinds.RUN_STARTED, data))
+            self._recording.begin(data, self._only_reply(), started)
         except JournalConflictError as error:
             raise UsageError(
                 f"Expected a run id that no run has, found {request.run_id!r}: that run has entries already. To go on "
                 "with it, resume it."
             ) from error
-        self._emit(RunStarted(run_id=request.run_id, model=self._shaper.mask(request.model.name)))
+
+    def _only_reply(self) -> ModelReply | None:
+        call = self._request.only_call
+        if call is None:
+            return None
+        self._request.charge(Usage(calls=1))
+        reply = ModelReply(message=Message.assistant(calls=[call]), usage=Usage())
+        return adopt(reply, CallNumbers(self._request.messages), is_request=False)
 
     def _go_on(self) -> None:
         request = self._request
@@ -280,11 +310,8 @@ class _Run:
                 case DealWithCalls(may_run=False):
                     self._dealing.refuse()
                 case DealWithCalls():
-                    allowed = calls_left(limits, spent.calls - len(self._known.turn()))
-                    waiting = await self._dealing.deal(allowed=allowed, seconds=self._allowance.seconds)
-                    if waiting:
-                        return self._pause(waiting)
-                    self._offer.update()
+                    if (ended := await self._deal(limits, spent)) is not None:
+                        return ended
                 case Correct(refused=refused):
                     self._recording.correct(refused)
                 case ReachLimit(reason=reason):
@@ -293,6 +320,17 @@ class _Run:
                     return self._end(reason)
                 case None:
                     pass
+
+    async def _deal(self, limits: Limits, spent: Spent) -> RunResult | None:
+        """The calls of the last reply are dealt with; the result, if the run rests or was over with them."""
+        allowed = calls_left(limits, spent.calls - len(self._known.turn()))
+        waiting = await self._dealing.deal(allowed=allowed, seconds=self._allowance.seconds)
+        if waiting:
+            return self._pause(waiting)
+        if self._known.is_over:
+            return self.tell(self._known.state())
+        self._offer.update()
+        return None
 
     def _next(self, limits: Limits, spent: Spent) -> NextStep:
         return next_step(
@@ -307,9 +345,9 @@ class _Run:
     # The model
 
     async def _ask_if_possible(self, step: AskModel, limits: Limits, spent: Spent) -> ReachLimit | End | None:
-        """The model has answered; what follows instead, where there are too few tokens left for the shortest answer."""
+        """The model has answered; what follows instead, where time or tokens are not enough for an answer."""
         try:
-            await self._asking.ask(step)
+            return None if await self._asking.ask(step) else when_too_late(self._known)
         except BudgetError:
             following = when_too_little(self._known, limits, spent)
             if following is None:
@@ -324,7 +362,7 @@ class _Run:
         return self.tell(replace(self._known.state(), waiting=waiting, usage=self._allowance.spent().usage))
 
     def _end(self, reason: StopReason) -> RunResult:
-        self._recording.write(Draft(kinds.RUN_FINISHED, {"stop_reason": reason}), is_intent=True)
+        self._recording.write(end_of_run(reason), is_intent=True)
         return self.tell(self._known.state())
 
     def tell(self, state: RunState) -> RunResult:
@@ -368,23 +406,6 @@ class _Run:
             return  # the run did not begin
         with suppress(JournalError):  # what stopped the run is more important, and is raised by our caller
             self._recording.write(Draft(kind, data))
-
-
-async def _renew(lease: Lease) -> None:
-    """Renews the lease until it is lost; then the next entry that is written finds out."""
-    while True:
-        await asyncio.sleep(lease.renew_after_s)
-        try:
-            lease.renew()
-        except RunBusyError:
-            return
-        except JournalError:  # it may be reachable again before the lease has run out
-            continue
-
-
-def _release(lease: Lease) -> None:
-    with suppress(JournalError):  # a lease that cannot be given back runs out; what happened before matters more
-        lease.release()
 
 
 def _check_output(request: RunRequest, secrecy: Secrecy | None) -> None:

@@ -105,6 +105,11 @@ def next_step(
     )
 
 
+def when_too_late(known: Fold) -> ReachLimit | End:
+    """What follows where no reply came in time; a last answer that did not come is not asked for again."""
+    return ReachLimit(reason="wall_time_limit") if known.limit is None else End(reason=known.limit)
+
+
 def when_too_little(known: Fold, limits: Limits, spent: Spent) -> ReachLimit | End | None:
     """What follows where not even the shortest reply fits into the tokens that are left.
 

@@ -46,6 +46,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
         usage: What the tool's code used of models, if anything.
         is_unknown: Whether nobody knows if the effect took place.
         answered_by: The fallback tool that answered, if one did.
+        failure: For the journal: what kind of failure it was, if it was one.
     """
 
     result: ToolResult
@@ -56,6 +57,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     usage: Usage | None = None
     is_unknown: bool = False
     answered_by: str | None = None
+    failure: str | None = None
 
 
 class Rest(Struct, frozen=True, kw_only=True):

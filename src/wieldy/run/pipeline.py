@@ -68,6 +68,7 @@ class Pipeline:
 
     Attributes:
         tools: By name, in the order in which the model was shown them.
+        beside: How many more there are.
         known: What is known of the run.
         tree: The runs around it and within it, whose doubts it shares.
         secrets: For tools to take.
@@ -93,6 +94,7 @@ class Pipeline:
     runs_forced: bool
     limits_left: Callable[[], Limits]
     now: Callable[[], float]
+    beside: int = 0
 
     async def prepare(self, call: AnyCall, *, after_effect: bool = False) -> Prepared:
         """The step to run, why there is none, or what a person must decide on.
@@ -104,7 +106,7 @@ class Pipeline:
         try:
             if isinstance(call, InvalidToolCall):
                 raise _unreadable(call, self.tools)
-            tool = look_up(call.name, self.tools)
+            tool = look_up(call.name, self.tools, beside=self.beside)
             self._check_forced(call)
             arguments = _validate(call, tool)
             self._check_permission(call, tool)
@@ -202,6 +204,7 @@ class Pipeline:
                 messages=self.known.read,
                 is_tainted=bool(influence.sources),
                 influence=influence,
+                prompt_tainted_by=self.known.prompt_tainted_by,
                 repeats_unknown=earlier[0].seen_from(self.run_id) if earlier else None,
             ),
         )
@@ -282,8 +285,13 @@ class Pipeline:
         return await replace(self, tools={tool.name: tool}).prepare(call)
 
 
-def look_up(name: str, tools: Mapping[str, Tool]) -> Tool:
+def look_up(name: str, tools: Mapping[str, Tool], *, beside: int = 0) -> Tool:
     """The tool of that name.
+
+    Args:
+        name: As it was written.
+        tools: By name.
+        beside: How many more there are, all of other names.
 
     Raises:
         UnknownToolError: There is none; the nearest names are in the text.
@@ -292,15 +300,15 @@ def look_up(name: str, tools: Mapping[str, Tool]) -> Tool:
     if tool is not None:
         return tool
     names = list(tools)
-    if not names:
+    if not names and not beside:
         raise UnknownToolError(f"There is no tool `{name}`: there are no tools here. Answer in text.", name=name)
     nearest = nearest_names(name, names, most=3)
     if nearest:
         hint = f"Did you mean {' or '.join(f'`{candidate}`' for candidate in nearest)}?"
-    elif len(names) <= _NAMED_TOOLS:
+    elif len(names) <= _NAMED_TOOLS and not beside:
         hint = f"The tools are {', '.join(f'`{candidate}`' for candidate in names)}."
     else:
-        hint = f"None of the {len(names)} tools has a similar name; use one that you were given."
+        hint = f"None of the {len(names) + beside} tools has a similar name; use one that you were given."
     raise UnknownToolError(f"There is no tool `{name}`. {hint}", name=name, nearest=nearest)
 
 

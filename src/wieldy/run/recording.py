@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from wieldy.core.calls import AUTO
 from wieldy.core.errors import JournalConflictError
 from wieldy.core.events import (
     CallFinished,
@@ -21,6 +22,7 @@ from wieldy.core.events import (
     LimitReached,
     OutputRefused,
     RunEvent,
+    RunStarted,
     TurnStarted,
 )
 from wieldy.core.influence import joined
@@ -59,6 +61,9 @@ Emit: TypeAlias = Callable[[RunEvent], None]
 class Recording:
     """Writes the entries of one run; what the executor tells it of calls, too.
 
+    Args:
+        has_one_call: Whether the run is over with its one call: both ends are then written as one.
+
     Attributes:
         known: What is known of the run.
         resting: Calls that wait for a run that they started.
@@ -74,6 +79,7 @@ class Recording:
         entries: Sequence[Entry] = (),
         secrecy: Secrecy | None = None,
         tree: RunTree | None = None,
+        has_one_call: bool = False,
     ) -> None:
         self.known = Fold()
         self.resting: list[Rest] = []
@@ -83,6 +89,7 @@ class Recording:
         self._now = now
         self._secrecy = secrecy
         self._tree = RunTree() if tree is None else tree
+        self._has_one_call = has_one_call
         self._take_in(entries)
         self._tree.join(self.known, run_id)
 
@@ -120,22 +127,36 @@ class Recording:
             # Somebody who did not know the secrets may have written it.
             self.known.apply(entry if self._secrecy is None else self._secrecy.entry(entry))
 
+    def begin(self, data: JsonObject, reply: ModelReply | None, started: RunStarted) -> None:
+        """The run has begun; where it is known what the model asks for, with the turn in which it does.
+
+        Raises:
+            JournalConflictError: There is such a run.
+            JournalError: It could not be written.
+        """
+        drafts = [Draft(kinds.RUN_STARTED, data)]
+        if reply is not None:
+            drafts += [_turn(1, AUTO.mode, None), _reply(1, reply)]
+        self.write(*drafts)
+        self._emit(started)
+        if reply is not None:
+            self._emit(TurnStarted(turn=1))
+            self._tell_calls()
+
     # The model
 
     def ask_model(self, step: AskModel) -> None:
         """The model is about to be asked."""
         turn = self.known.turns + (0 if self.known.is_turn_open else 1)
-        data: JsonObject = {
-            "turn": turn,
-            "tool_choice": step.choice.mode,
-            "max_output_tokens": step.max_output_tokens,
-        }
-        self.write(Draft(kinds.TURN_STARTED, data))
+        self.write(_turn(turn, step.choice.mode, step.max_output_tokens))
         self._emit(TurnStarted(turn=turn))
 
     def reply(self, reply: ModelReply) -> None:
         """The model has answered."""
-        self.write(Draft(kinds.REPLY, {"turn": self.known.turns, **reply_to_json(reply)}))
+        self.write(_reply(self.known.turns, reply))
+        self._tell_calls()
+
+    def _tell_calls(self) -> None:
         for state in self.known.turn():
             self._emit(CallStarted(call=state.call))
 
@@ -203,7 +224,7 @@ class Recording:
             for step, outcome in ended:
                 self.finish(step.call, outcome)
             return
-        self.write(*[self._end_of(step.call, outcome) for step, outcome in ended])
+        self._write_ends(*[self._end_of(step.call, outcome) for step, outcome in ended])
         for step, outcome in ended:
             self._tell_end(step.call, outcome)
 
@@ -226,8 +247,14 @@ class Recording:
             finishes: Whether it ended the run.
             answer: The text of the answer that it gave then; None if its argument is that text.
         """
-        self.write(self._end_of(call, outcome, finishes=finishes, answer=answer))
+        self._write_ends(self._end_of(call, outcome, finishes=finishes, answer=answer))
         self._tell_end(call, outcome)
+
+    def _write_ends(self, *ends: Draft) -> None:
+        if self._has_one_call:
+            self.write(*ends, end_of_run("answered"), is_intent=True)
+        else:
+            self.write(*ends)
 
     def _end_of(self, call: AnyCall, outcome: Outcome, *, finishes: bool = False, answer: str | None = None) -> Draft:
         data = _outcome_to_json(outcome)
@@ -272,6 +299,20 @@ class Recording:
         return f"Meanwhile your earlier call of `{name}`, which had given no answer in time, completed: {content}"
 
 
+def end_of_run(reason: StopReason) -> Draft:
+    """The run is over."""
+    return Draft(kinds.RUN_FINISHED, {"stop_reason": reason})
+
+
+def _turn(turn: int, choice: str, max_output_tokens: int | None) -> Draft:
+    data: JsonObject = {"turn": turn, "tool_choice": choice, "max_output_tokens": max_output_tokens}
+    return Draft(kinds.TURN_STARTED, data)
+
+
+def _reply(turn: int, reply: ModelReply) -> Draft:
+    return Draft(kinds.REPLY, {"turn": turn, **reply_to_json(reply)})
+
+
 def _start_to_json(step: Step) -> JsonObject:
     data: JsonObject = {
         "call_id": step.call.id,
@@ -304,4 +345,6 @@ def _outcome_to_json(outcome: Outcome) -> JsonObject:
         data["usage"] = usage_to_json(outcome.usage)
     if outcome.is_unknown:
         data["is_unknown"] = True
+    if outcome.failure is not None:
+        data["failure"] = outcome.failure
     return data

@@ -19,6 +19,7 @@ from wieldy.run.results import ResultRules
 from wieldy.run.tree import RunTree
 
 if TYPE_CHECKING:
+    from wieldy.core.calls import ToolCall
     from wieldy.core.json import JsonObject
     from wieldy.core.messages import Message
     from wieldy.core.ports import Journal, Model
@@ -54,6 +55,9 @@ class RunRequest:
         tree: The runs around this one and what they do not know; of its own for a run that no other has started.
         is_code: Whether the model is code: results reach it as data, it may ask the same again and again, and its
             replies count neither as requests to a model nor as turns.
+        only_call: The one call that the run is about, where whoever takes the model's part has made it already: it is
+            recorded with the run's beginning, the model is not asked, and the run is over with the call.
+        beside: How many tools whoever makes the only call has beside those of the toolset, which are near to its name.
         tainted_by: The untrusted sources that may have shaped what the run starts from, beside its messages.
         clock: Seconds that only grow, for limits and durations.
         now: Seconds since the epoch, for what expires.
@@ -77,6 +81,8 @@ class RunRequest:
     search: ToolSearch | None = None
     runs_forced: bool = False
     is_code: bool = False
+    only_call: ToolCall | None = None
+    beside: int = 0
     parent: Parent | None = None
     around: Callable[[], Limits] | None = None
     charge: Charge = charge_nobody

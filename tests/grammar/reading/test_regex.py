@@ -62,7 +62,7 @@ def accepts(shape, text: str) -> bool:
     return matcher.accept_text(text) and matcher.is_accepting
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(pattern=expressions, text=texts, seed=st.integers(0, 2**32 - 1))
 def test_the_engine_allows_what_python_matches_whole(pattern: str, text: str, seed: int) -> None:
     shape, chance = whole(pattern), random.Random(seed)
@@ -132,7 +132,7 @@ def test_every_text_of_the_shape_matches(pattern: str, seed: int) -> None:
         assert re.fullmatch(pattern, sampled(Rules(start=whole(pattern)), random.Random(seed)), re.ASCII)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     parts=st.lists(st.tuples(st.booleans(), expressions, st.booleans()), min_size=1, max_size=3),
     text=texts,
@@ -231,7 +231,7 @@ def test_common_expressions_are_few_shapes() -> None:
     assert whole("^x$") == whole("x")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(text=st.text(st.sampled_from(r"ab\^$.|?*+()[]{}-,:=!<>&1dwsx") | st.characters(), max_size=12))
 def test_any_text_is_read_or_refused_in_few_words(text: str) -> None:
     for read in (whole, searched):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -93,3 +95,44 @@ def test_every_tool_is_found_by_each_of_its_names_and_its_stub_is_python(names: 
         ast.parse(tree.stub(leaf.path))
         assert leaf.server.isidentifier()
         assert leaf.function.isidentifier()
+
+
+def test_a_type_that_several_tools_have_is_written_once() -> None:
+    issue = {"type": "object", "properties": {"id": {"type": "integer"}, "url": TEXT}, "required": ["id"]}
+    comment = {"type": "object", "properties": {"note": TEXT}}
+    tree = Tree(
+        replace(definition(name, owner=TEXT), output_schema=schema)
+        for name, schema in (("a__make", issue), ("a__find", {"type": "array", "items": issue}), ("b__make", comment))
+    )
+    stub = tree.stub("a.make", "a.find", "b.make", "a.make")
+    assert stub.count("class MakeResult(TypedDict):") == 1
+    assert "async def find(owner: str) -> list[MakeResult]" in stub
+    assert "# b.make\nclass MakeResult2(TypedDict, total=False):\n    note: str\n" in stub
+    assert stub.count("async def make(") == 2
+    assert "class FindResultItem(TypedDict):" in tree.stub("a.find")
+    ast.parse(stub)
+
+
+def test_of_what_is_said_the_first_sentences_are_shown_and_nothing_that_names_say() -> None:
+    schema: Any = {
+        "type": "object",
+        "properties": {"title": {"type": "string", "description": "The title of the issue."}},
+    }
+    schema["properties"]["body"] = {"type": "string", "description": f"The contents. {'More of them. ' * 20}"}
+    tool = ToolDefinition(name="s__issue", description="", input_schema=schema)
+    stub = Tree([tool]).stub("s.issue")
+    assert "title:" not in stub.partition('"""')[2]
+    assert (
+        "body: The contents. More of them. More of them. More of them.\n" in f"{stub.partition(chr(34) * 3)[2][:-3]}\n"
+    )
+
+
+def test_of_fields_the_fewer_are_marked() -> None:
+    integer = {"type": "integer"}
+    few = {"type": "object", "properties": {"id": integer, "a": integer, "b": integer}, "required": ["id"]}
+    most = {"type": "object", "properties": {"id": integer, "a": integer}, "required": ["id"]}
+    for schema, text in (
+        (few, "(TypedDict, total=False):\n    id: Required[int]\n    a: int\n    b: int\n"),
+        (most, "(TypedDict):\n    id: int\n    a: NotRequired[int]\n"),
+    ):
+        assert text in Tree([replace(definition("a__get"), output_schema=schema)]).stub("a.get")

@@ -33,10 +33,15 @@ def test_a_run_that_nobody_kills_keeps_every_law(plan: Plan, references: dict[st
     assert reference.kills == 0
 
 
-@pytest.mark.parametrize("plan", [EVERYTHING, ASKED_AGAIN], ids=lambda plan: plan.name)
-def test_a_process_may_die_at_any_boundary(plan: Plan, laboratory: Laboratory, references: dict[str, Trial]) -> None:
+@pytest.mark.parametrize(
+    ("plan", "step"), [(EVERYTHING, 2), (ASKED_AGAIN, 1)], ids=["everything", "helpers asked again"]
+)
+def test_a_process_may_die_at_any_boundary(
+    plan: Plan, step: int, laboratory: Laboratory, references: dict[str, Trial]
+) -> None:
+    """At every second one, of the plan that has the most."""
     reference = references[plan.name]
-    all_deaths = list(boundaries(reference))
+    all_deaths = list(boundaries(reference))[::step]
     assert len(all_deaths) > 50
     for deaths, trial in zip(all_deaths, laboratory.trials(plan, all_deaths), strict=True):
         assert trial.kills == 1

@@ -39,7 +39,7 @@ async def test_whatever_the_limit_a_demanded_call_is_whole_or_it_is_said_how_muc
 ) -> None:
     guided, schema = Guided(LocalModel(path=smallest_model)), CompiledSchema(BOOKING.input_schema)
     minimum, most_refused, were_forced = 0, 0, set[bool]()
-    for limit in (1, 20, 40, 45, 50, 60, 120):
+    for limit in (1, 40, 50, 120):
         request = ModelRequest(
             messages=[Message.user("Book a table at the Blue Fig for seven, window seats, code AB-123, 2026-05-04.")],
             tools=[BOOKING],

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wieldy.core.errors import RunBusyError
+from wieldy.core.errors import JournalError, RunBusyError
 from wieldy.core.ports import Draft, Journal
 from wieldy.run.journal import SqliteJournal, open_journal
 from wieldy.run.journal.leases import LEASE_S, RENEW_AFTER_S, Claim, is_void
@@ -135,7 +135,7 @@ def test_a_lease_whose_journal_is_gone_is_released_without_a_word_and_is_free(tm
 
 RACER = """
 import json, sys
-from wieldy.core.errors import RunBusyError
+from wieldy.core.errors import JournalError, RunBusyError
 from wieldy.run.journal import open_journal
 journal, lease = open_journal(sys.argv[1]), None
 print("0", flush=True)
@@ -269,3 +269,29 @@ def test_a_claim_that_is_damaged_is_none(tmp_path: Path, column: str, value: obj
         assert journal.holder("r") is None
         journal.lease("r").release()
         lease.release()
+
+
+def test_what_could_not_be_given_back_is_given_back_with_a_later_lease(tmp_path: Path) -> None:
+    class Unreachable(SqliteJournal):
+        """As where a disk is full, for some time."""
+
+        is_reachable = False
+
+        def drop_claim(self, claim: Claim) -> None:
+            if not self.is_reachable:
+                raise JournalError("the disk is full")
+            super().drop_claim(claim)
+
+    def claims() -> list[str]:
+        connection = sqlite3.connect(tmp_path / "j.db")
+        found = [row[0] for row in connection.execute("SELECT run_id FROM leases ORDER BY run_id")]
+        connection.close()
+        return found
+
+    with Unreachable(tmp_path / "j.db") as journal:
+        for run_id in ("r1", "r2"):
+            journal.lease(run_id).release()
+        assert claims() == ["r1", "r2"]  # for other processes, this one is still at work on them
+        journal.is_reachable = True
+        journal.lease("r3").release()
+        assert claims() == []

@@ -147,3 +147,22 @@ def test_the_file_is_read_and_its_error_is_the_one_that_is_shown(guide: Guide) -
     with pytest.raises(UsageError) as caught:
         Rules.from_dict(tomllib.loads(TOML.replace("above = 50", 'above = "50"')))
     assert f"{caught.value}\n" == SHOWN[2]
+
+
+def test_what_the_user_named_is_refunded_without_a_question_and_what_a_mail_names_is_not(guide: Guide) -> None:
+    names = guide.play("grounded(")
+    agent = names["support"]
+    read = [call("read_mail", {"number": 1})]
+    for order, reason in (("17", "waiting_for_approval"), ("4711-0815", "waiting_for_approval")):
+        with ScriptedModel([read, [call("refund", {"order_id": order, "amount": 10, "currency": "EUR"})]]) as model:
+            agent.model = model
+            assert agent.run_sync("Is there a mail?").stop_reason == reason
+    with ScriptedModel(
+        [read, [call("refund", {"order_id": "17", "amount": 10, "currency": "EUR"})], [text("Done.")]]
+    ) as model:
+        agent.model = model
+        assert agent.run_sync("Read mail 1, then refund order 17.").text == "Done."
+    with ScriptedModel([read, [call("refund", {"order_id": "4711-0815", "amount": 10, "currency": "EUR"})]]) as model:
+        agent.model = model
+        result = agent.run_sync("Read mail 1, then refund what it says.")
+    assert "'order_id' is '4711-0815', which the user did not name" in result.waiting[0].reason

@@ -52,11 +52,12 @@ ATTEMPT_FAILED: Final = "attempt_failed"
 CALL_FINISHED: Final = "call_finished"
 """The one outcome of a call: `result`, `duration_s`; where they apply `detail` (a traceback), `whole` (a capped
 result's full content), `recorded_as` (the earlier call whose result was given again), `usage` (of the models that the
-tool's code asked), `is_unknown` (true where nobody knows whether the effect took place), `answered_by` (the fallback
-tool that answered), `tells_of` (calls that came late, which a note in this result tells the model of), `left` (by runs
-that the call had started: `doubts`, calls of which nobody knows whether their effect took place, and `settled`, those
-of which it is known since), `finishes` (true for the call that ended the run) and `answer` (the text of the answer that
-it gave, where the answer must be something)."""
+tool's code asked), `failure` (how its code, or what came before it, failed: `timeout`, `transient`, `tool`, `unknown`,
+`crashed`, `denied` or `arguments`), `is_unknown` (true where nobody knows whether the effect took place), `answered_by`
+(the fallback tool that answered), `tells_of` (calls that came late, which a note in this result tells the model of),
+`left` (by runs that the call had started: `doubts`, calls of which nobody knows whether their effect took place, and
+`settled`, those of which it is known since), `finishes` (true for the call that ended the run) and `answer` (the text
+of the answer that it gave, where the answer must be something)."""
 
 CALL_CAME_LATE: Final = "call_came_late"
 """What a call brought that had ended without an outcome, by a time-out or by being stopped: as in `call_finished`."""

@@ -12,11 +12,10 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Protocol
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from wieldy.core.errors import JournalError, RunBusyError
 from wieldy.run.journal.processes import Process, is_alive, this_process
@@ -97,12 +96,15 @@ class HeldLease:
     def release(self) -> None:
         """Others may take it; doing so twice is harmless, and so is doing so in a forked process.
 
-        Where the journal cannot be reached, others find the lease free when it has run out, or this process has ended.
+        Where the journal cannot be reached, the claim is dropped with that of a later release; until then, others find
+        the lease free when it has run out, or this process has ended.
         """
         if self._is_ours():
             del _held_here[self._claim.token]
-            with suppress(JournalError):
-                self._claims.drop_claim(self._claim)
+            if _is_dropped(self._claims, self._claim):
+                left = _left_here.get(self._claims, [])
+                while left and _is_dropped(self._claims, left.pop()):
+                    pass
 
     def _is_ours(self) -> bool:
         return self._claim.token in _held_here and self._claim.process.pid == os.getpid()
@@ -111,6 +113,19 @@ class HeldLease:
 # What this process really holds. A claim in its name that is not here was left behind, by a release that could not
 # reach the journal or by a caller who let go of the lease; a forked process has another number.
 _held_here: Final = WeakValueDictionary[str, HeldLease]()
+
+_left_here: Final = WeakKeyDictionary[Claims, list[Claim]]()
+"""Claims that could not be dropped yet."""
+
+
+def _is_dropped(claims: Claims, claim: Claim) -> bool:
+    """Whether the claim is gone now; else it is remembered."""
+    try:
+        claims.drop_claim(claim)
+    except JournalError:
+        _left_here.setdefault(claims, []).append(claim)
+        return False
+    return True
 
 
 def new_claim(run_id: str, *, now: float) -> Claim:

@@ -1,7 +1,7 @@
 """What may run: decisions, rules as data, where arguments come from, and who is asked.
 
 The order in which to read: `decisions` (the ports), `conditions` and `rule`, `rules`; `permissions` stands before every
-policy, `composition` around several.
+policy, `composition` around several, `grounding` is a policy of its own, over `asking` and `evidence`.
 """
 
 from wieldy.run.policy.composition import ask_when_tainted, careful, deny_steered, strictest
@@ -33,12 +33,14 @@ from wieldy.run.policy.decisions import (
     decide,
 )
 from wieldy.run.policy.doubts import doubts, unreachable
+from wieldy.run.policy.grounding import Aim, grounded
 from wieldy.run.policy.permissions import permitted
 from wieldy.run.policy.provenance import Provenance, provenance_of
 from wieldy.run.policy.rule import Rule
 from wieldy.run.policy.rules import Rules
 
 __all__ = [
+    "Aim",
     "Allow",
     "Approver",
     "Ask",
@@ -65,6 +67,7 @@ __all__ = [
     "equals",
     "every",
     "fields",
+    "grounded",
     "matches",
     "missing",
     "one_of",

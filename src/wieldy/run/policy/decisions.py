@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from wieldy.core.approvals import Approval
 from wieldy.core.errors import ApprovalError, UsageError
-from wieldy.core.influence import Influence
+from wieldy.core.influence import Influence, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -41,6 +41,7 @@ class Proposal:
         is_tainted: Whether an untrusted source may have had a part in the call.
         influence: Which sources, in what of it: exactly where the call says so itself (`call.influence`); else all of
             which something was read before, in everything.
+        prompt_tainted_by: The untrusted sources that may have shaped the prompt, which then are not the user's words.
         repeats_unknown: The id of an earlier call of the same tool with the same arguments, of which nobody knows
             whether its effect took place; `RUN/CALL` if it is one of a run around or within this one.
     """
@@ -52,6 +53,7 @@ class Proposal:
     messages: Sequence[Message] = ()
     is_tainted: bool = False
     influence: Influence = NOBODY
+    prompt_tainted_by: Sources = ()
     repeats_unknown: str | None = None
 
 

@@ -66,6 +66,9 @@ def _read_rule(index: int, data: object) -> Rule:
     with within(f"rules[{index}]"):
         fields = _read_fields(data, (*_ABOUT_DECISIONS, *READERS))
         about = {name: fields.pop(name) for name in _ABOUT_DECISIONS if name in fields}
+        for name, value in fields.items():
+            if value is None:  # such as a list that somebody has emptied: a rule without it would match everything
+                raise UsageError(f"{name}: expected a value, found nothing. Leave the name out, too, if all are meant.")
         # Each field is checked by the rule itself; a dictionary's values have no types before that.
         return Rule(_read_decision(about), **cast("dict[str, Any]", fields))
 

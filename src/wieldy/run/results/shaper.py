@@ -167,6 +167,7 @@ class Shaper:
             whole=None if cutting is None else words.text,
             usage=usage,
             is_unknown=is_unknown,
+            failure=kind_of(error),
         )
 
     def mask(self, text: str) -> str:

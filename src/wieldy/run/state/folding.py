@@ -75,6 +75,7 @@ class Fold:
         tainted_by: The untrusted sources of which something is among the messages.
         was_tainted_by: Those of which something was among what it had read.
         began_tainted_by: Those that may have shaped what the run started from.
+        prompt_tainted_by: Those that may have shaped its prompt: of a run within another, what that one had read.
         has_capped_results: Whether a result is shown only in part.
         untold: The ids of calls that came late, of which the model does not know yet.
         doubts: Calls of which the model does not know how they ended, also of runs within this one.
@@ -95,6 +96,7 @@ class Fold:
         self.tainted_by: Sources = ()
         self.was_tainted_by: Sources = ()
         self.began_tainted_by: Sources = ()
+        self.prompt_tainted_by: Sources = ()
         self.untold: list[str] = []
         self.doubts = Doubts()
         self.active_s = 0.0
@@ -125,6 +127,11 @@ class Fold:
     def turn(self) -> list[CallState]:
         """The calls of the last reply, in the model's order."""
         return [self.calls[call_id] for call_id in self._asked]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has come to its end."""
+        return self._status == "finished"
 
     @property
     def has_unknown(self) -> bool:
@@ -217,6 +224,7 @@ class Fold:
         self._prompt = next((message.text for message in reversed(self._messages) if message.role == "user"), "")
         # Journals of before sources had names say only that there were some.
         around: list[str] = data.get("tainted_by", ["unknown"] if data.get("is_tainted") else [])
+        self.prompt_tainted_by = tuple(around)
         results = [message.result for message in self._messages if message.result is not None]
         self.began_tainted_by = joined(around, *(result.untrusted_sources for result in results))
         self.tainted_by = self.began_tainted_by

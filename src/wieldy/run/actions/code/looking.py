@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wieldy.run.actions.code.tree import Leaf, Tree
 
 LIST, SHOW, SEARCH = f"{ROOT}_list", f"{ROOT}_show", f"{ROOT}_search"
-_MOST_FOUND: Final = 8
+MOST_FOUND: Final = 8
 
 _ABOUT: Final = (
     f'Tools are on servers. `await {ROOT}.list()` names the servers, `await {ROOT}.list("NAME")` the tools of one, '
@@ -98,7 +98,7 @@ def looking_tools(tree: Tree, *, allowed: Callable[[Tool], bool], tools: Mapping
         def found() -> str:
             if not catalogue:
                 catalogue.append(Catalogue(leaf.definition for leaf in tree.leaves()))
-            hits = catalogue[0].search(*queries, limit=_MOST_FOUND, allowed=lambda name: allowed(tools[name]))
+            hits = catalogue[0].search(*queries, limit=MOST_FOUND, allowed=lambda name: allowed(tools[name]))
             leaves: list[Leaf] = [tree.leaf(hit.name) for hit in hits]
             return "\n".join(f"{leaf.server}.{leaf.line}" for leaf in leaves) or "No tool fits."
 

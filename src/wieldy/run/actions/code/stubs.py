@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from wieldy.core.json import JsonObject, JsonValue, canonical_json
 from wieldy.run.actions.code.names import INTERNAL, identifiers, parameter_identifiers
-from wieldy.run.actions.code.types import MOST_LEVELS, TypeWriter, class_name
+from wieldy.run.actions.code.types import MOST_LEVELS, MOST_LITERAL, TypeWriter, class_name
 from wieldy.run.guided.quoting import unbroken
 from wieldy.schema.resolve import accepted_types, merged
+from wieldy.tools.gist import gist, is_said_by
 
 if TYPE_CHECKING:
     from wieldy.core.calls import ToolDefinition
@@ -29,17 +30,23 @@ class Detail:
         description: Characters about a tool.
         parameter: Characters about a parameter.
         result_levels: How deep the types of results, or of the items of a list, are written out.
+        result_choices: Characters of choices in results that are written out.
         has_remarks: Whether it is said what the parts of results are.
+        is_gist: Whether of what is said the first sentences are taken, and nothing that the names say.
     """
 
     description: int = 600
     parameter: int = 200
     result_levels: int = MOST_LEVELS
+    result_choices: int = MOST_LITERAL
     has_remarks: bool = True
+    is_gist: bool = False
 
 
 FULL: Final = Detail()
-BRIEF: Final = Detail(description=200, parameter=60, result_levels=2, has_remarks=False)
+BRIEF: Final = Detail(
+    description=200, parameter=60, result_levels=2, result_choices=100, has_remarks=False, is_gist=True
+)
 """For tools of services, whose documents say everything about everything."""
 
 
@@ -153,7 +160,7 @@ def stubs_of(definitions: Iterable[ToolDefinition], *, detail: Detail = FULL) ->
     definitions = tuple(definitions)
     names = identifiers(definition.name for definition in definitions)
     types = TypeWriter()
-    stubs = {names[each.name]: _stub(each, names[each.name], types, detail) for each in definitions}
+    stubs = {names[each.name]: stub_of(each, names[each.name], types, detail) for each in definitions}
     return Stubs(by_identifier=stubs, classes=tuple(types.classes.values()))
 
 
@@ -182,7 +189,8 @@ def function_of(stub: Stub) -> str:
     )
 
 
-def _stub(definition: ToolDefinition, identifier: str, types: TypeWriter, detail: Detail) -> Stub:
+def stub_of(definition: ToolDefinition, identifier: str, types: TypeWriter, detail: Detail) -> Stub:
+    """One tool as a function of this name, with classes that other tools may have written before."""
     schema = definition.input_schema
     resolved = merged(schema, ())
     properties = resolved.get("properties")
@@ -200,7 +208,7 @@ def _stub(definition: ToolDefinition, identifier: str, types: TypeWriter, detail
         parameters=tuple(sorted(parameters, key=lambda parameter: not parameter.is_required)),
         takes_others=_takes_others(resolved, has_properties=bool(properties)),
         returns=_returned(definition.output_schema, types, name=f"{own}Result", detail=detail),
-        documentation=_documentation(definition, parameters, detail),
+        documentation=_documentation(definition, identifier, parameters, detail),
         input_schema=schema,
         output_schema=definition.output_schema,
     )
@@ -256,17 +264,22 @@ def _returned(schema: JsonObject | None, types: TypeWriter, *, name: str, detail
     if schema is None:
         return "Any"
     levels = detail.result_levels + (merged(schema, ()).get("type") == "array")
-    return types.written(schema, name=name, levels=levels, has_remarks=detail.has_remarks)
+    return types.written(
+        schema, name=name, levels=levels, choices=detail.result_choices, has_remarks=detail.has_remarks
+    )
 
 
-def _documentation(definition: ToolDefinition, parameters: Iterable[Parameter], detail: Detail) -> str:
-    lines = [_shortened(definition.description, detail.description)]
+def _documentation(definition: ToolDefinition, identifier: str, parameters: Iterable[Parameter], detail: Detail) -> str:
+    cut = gist if detail.is_gist else _shortened
+    lines = [cut(definition.description, detail.description)]
     if definition.use_when:
         lines.append(f"Use when: {_short(definition.use_when, detail.description)}")
     if definition.avoid_when:
         lines.append(f"Avoid when: {_short(definition.avoid_when, detail.description)}")
     about = [
-        f"{each.identifier}: {_short(each.description, detail.parameter)}" for each in parameters if each.description
+        f"{each.identifier}: {cut(unbroken(each.description), detail.parameter)}"
+        for each in parameters
+        if each.description and not (detail.is_gist and is_said_by(f"{identifier} {each.identifier}", each.description))
     ]
     lines += ["", *about] if about else []
     lines += [f"Example arguments: {unbroken(canonical_json(each))}" for each in definition.examples[:2]]

@@ -8,13 +8,14 @@ before it is asked for. Pure. Deliberately not here: how code asks (`looking`), 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from wieldy.core.errors import UsageError
 from wieldy.run.actions.code.names import identifiers
-from wieldy.run.actions.code.stubs import BRIEF, stubs_of
+from wieldy.run.actions.code.stubs import BRIEF, stub_of
+from wieldy.run.actions.code.types import TypeWriter
 from wieldy.schema import nearest_names
 from wieldy.tools.catalogue import first_line
 from wieldy.tools.cost import BYTES_PER_TOKEN, token_cost
@@ -131,7 +132,7 @@ class Tree:
         return "\n".join([*found[:MOST_LINES], *more])
 
     def stub(self, *names: str) -> str:
-        """The types and functions of these tools, as Python to read.
+        """The types and functions of these tools, as Python to read; a type that several have is written once.
 
         Args:
             names: `github.create_issue`, `servers/github/create_issue` or the tool's own name.
@@ -139,7 +140,9 @@ class Tree:
         Raises:
             UsageError: There is no such tool.
         """
-        return "\n\n".join(_stub(self.leaf(name)) for name in dict.fromkeys(names))
+        types = TypeWriter()
+        leaves = {leaf.path: leaf for leaf in map(self.leaf, names)}
+        return "\n\n".join(_stub(leaf, types) for leaf in leaves.values())
 
     def leaf(self, name: str) -> Leaf:
         """The tool of this name, in one of its spellings.
@@ -164,7 +167,7 @@ class Tree:
         return TokenReport(
             tools=len(self._by_tool),
             definitions=sum(token_cost(leaf.definition) for leaf in self.leaves()),
-            stubs=sum(_tokens(_stub(leaf)) for leaf in self.leaves()),
+            stubs=sum(_tokens(_stub(leaf, TypeWriter())) for leaf in self.leaves()),
             names=sum(map(_tokens, listings)),
             servers=_tokens(self.listing()),
         )
@@ -182,9 +185,11 @@ def _parts(name: str) -> tuple[str, str]:
     return (server, tool) if separator and server and tool else (OWN, name)
 
 
-def _stub(leaf: Leaf) -> str:
-    stubs = stubs_of([replace(leaf.definition, name=leaf.function)], detail=BRIEF)
-    return f"# {leaf.name}\n{stubs.text}"
+def _stub(leaf: Leaf, types: TypeWriter) -> str:
+    before = set(types.classes)
+    stub = stub_of(leaf.definition, leaf.function, types, BRIEF)
+    classes = [text for name, text in types.classes.items() if name not in before]
+    return f"# {leaf.name}\n" + "\n\n".join([*classes, stub.text])
 
 
 def _counted(tools: int) -> str:

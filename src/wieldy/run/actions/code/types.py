@@ -17,10 +17,11 @@ from wieldy.schema.resolve import Location, alternatives, chain, conjunction, me
 
 _PLAIN: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 MOST_LEVELS: Final = 6
+_TAKEN: Final = frozenset({"Any", "Literal", "TypedDict", "NotRequired", "Required", "None", "True", "False"})
 _MOST_TYPES: Final = 300
 _MOST_CHOICES: Final = 40
 _MOST_REMARK: Final = 100
-_MOST_LITERAL: Final = 1000
+MOST_LITERAL: Final = 1000
 """Characters of choices that are written out."""
 
 
@@ -41,6 +42,7 @@ class TypeWriter:
         *,
         name: str,
         levels: int = MOST_LEVELS,
+        choices: int = MOST_LITERAL,
         has_remarks: bool = True,
     ) -> str:
         """The annotation for what the schema at the location accepts.
@@ -50,16 +52,19 @@ class TypeWriter:
             location: Where it lies.
             name: For a class, where the schema has no title.
             levels: How deep types are written out; what lies deeper is `dict` or `Any`.
+            choices: Characters of choices that are written out; longer ones are told by their type.
             has_remarks: Whether it is said what the fields are.
         """
-        return _Writing(document, self.classes, has_remarks=has_remarks).annotation(location, name, levels)
+        writing = _Writing(document, self.classes, choices=choices, has_remarks=has_remarks)
+        return writing.annotation(location, name, levels)
 
 
 class _Writing:
     """One document's types; a class within itself is named by its name."""
 
-    def __init__(self, document: JsonObject, classes: dict[str, str], *, has_remarks: bool) -> None:
+    def __init__(self, document: JsonObject, classes: dict[str, str], *, choices: int, has_remarks: bool) -> None:
         self._has_remarks = has_remarks
+        self._choices = choices
         self._document = document
         self._classes = classes
         self._named: dict[Location, str] = {}
@@ -71,12 +76,20 @@ class _Writing:
             return "Any"
         schema = merged(self._document, location)
         if "const" in schema:
-            return _literal([schema["const"]]) or self._typed(schema, location, name, levels)
+            return self._literal([schema["const"]]) or self._typed(schema, location, name, levels)
         if isinstance(values := schema.get("enum"), list) and values:
-            return _literal(values) or self._typed(schema, location, name, levels)
+            return self._literal(values) or self._typed(schema, location, name, levels)
         if branches := alternatives(self._document, location):
             return _union(self.annotation(branch, name, levels - 1) for branch in branches)
         return self._typed(schema, location, name, levels)
+
+    def _literal(self, values: list[JsonValue]) -> str | None:
+        shown = [repr(value) for value in values[:_MOST_CHOICES] if value is None or isinstance(value, str | int)]
+        if len(shown) < min(len(values), _MOST_CHOICES):
+            return None  # numbers with a fraction and containers are no literals
+        more = " | Any" if len(values) > _MOST_CHOICES else ""
+        text = ", ".join(shown)
+        return f"Literal[{text}]{more}" if len(text) <= self._choices else None
 
     def _typed(self, schema: JsonObject, location: Location, name: str, levels: int) -> str:
         named = schema.get("type")
@@ -116,10 +129,11 @@ class _Writing:
         taken = {*self._classes, *self._named.values()}
         self._named[end] = chosen = _free(wanted, taken)
         fields = [
-            self._field(schema, key, part, (*self._place_of_property(key, location), "properties", key), chosen, levels)
+            self._field(key, part, (*self._place_of_property(key, location), "properties", key), chosen, levels)
             for key, part in properties.items()
         ]
-        text = _class_text(chosen, fields)
+        required = schema.get("required")
+        text = _class_text(chosen, fields, set(map(str, required)) if isinstance(required, list) else set())
         same = next((other for other, known in self._classes.items() if known == _renamed(text, chosen, other)), None)
         if same is not None:
             self._named[end] = same
@@ -127,13 +141,8 @@ class _Writing:
         self._classes[chosen] = text
         return chosen
 
-    def _field(
-        self, schema: JsonObject, key: str, part: JsonValue, place: Location, owner: str, levels: int
-    ) -> tuple[str, str, str]:
+    def _field(self, key: str, part: JsonValue, place: Location, owner: str, levels: int) -> tuple[str, str, str]:
         kind = self.annotation(place, owner + class_name(key, or_else="Field"), levels - 1)
-        required = schema.get("required")
-        if not (isinstance(required, list) and key in required):
-            kind = f"NotRequired[{kind}]"
         described = part.get("description") if isinstance(part, dict) else None
         return key, kind, remark(described) if isinstance(described, str) and self._has_remarks else ""
 
@@ -154,7 +163,11 @@ def class_name(words: str, *, or_else: str) -> str:
     name = "".join(part[:1].upper() + part[1:] for part in parts)[:60]
     if not name or not name[:1].isalpha():
         return or_else
-    return f"{name}_" if name in {"Any", "Literal", "TypedDict", "NotRequired", "None", "True", "False"} else name
+    return (
+        f"{name}_"
+        if name in {"Any", "Literal", "TypedDict", "NotRequired", "Required", "None", "True", "False"}
+        else name
+    )
 
 
 def remark(text: str) -> str:
@@ -163,14 +176,17 @@ def remark(text: str) -> str:
     return line if len(line) <= _MOST_REMARK else f"{line[: _MOST_REMARK - 3]}..."
 
 
-def _class_text(name: str, fields: Iterable[tuple[str, str, str]]) -> str:
-    fields = list(fields)
+def _class_text(name: str, fields: list[tuple[str, str, str]], required: set[str]) -> str:
+    known = [key for key, _, _ in fields]
+    is_total = 2 * len(required & {*known}) >= len(known)
+    total, mark = ("", "NotRequired") if is_total else (", total=False", "Required")
+    fields = [(key, kind if (key in required) == is_total else f"{mark}[{kind}]", said) for key, kind, said in fields]
     identifiers = parameter_identifiers(key for key, _, _ in fields)
     if all(key == identifier for key, identifier in identifiers.items()):
         lines = [f"    {key}: {kind}{f'  # {said}' if said else ''}" for key, kind, said in fields]
-        return "\n".join([f"class {name}(TypedDict):", *lines])
+        return "\n".join([f"class {name}(TypedDict{total}):", *lines])
     inside = ", ".join(f"{key!r}: {kind}" for key, kind, _ in fields)
-    return f"{name} = TypedDict({name!r}, {{{inside}}})"
+    return f"{name} = TypedDict({name!r}, {{{inside}}}{total})"
 
 
 def _renamed(text: str, old: str, new: str) -> str:
@@ -183,15 +199,6 @@ def _free(wanted: str, taken: set[str]) -> str:
         number += 1
         name = f"{wanted}{number}"
     return name
-
-
-def _literal(values: list[JsonValue]) -> str | None:
-    shown = [repr(value) for value in values[:_MOST_CHOICES] if value is None or isinstance(value, str | int)]
-    if len(shown) < min(len(values), _MOST_CHOICES):
-        return None  # numbers with a fraction and containers are no literals
-    more = " | Any" if len(values) > _MOST_CHOICES else ""
-    text = ", ".join(shown)
-    return f"Literal[{text}]{more}" if len(text) <= _MOST_LITERAL else None
 
 
 def _union(kinds: Iterable[str]) -> str:
