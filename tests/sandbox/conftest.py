@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import cache
 from typing import Any
@@ -13,8 +13,6 @@ import pytest
 
 from wieldy import SandboxTierError, sandbox
 from wieldy.sandbox import Session, TierName
-
-from .tiers.container_images import Podman, prepared, remove
 
 Opener = Callable[..., AbstractAsyncContextManager[Session]]
 
@@ -72,19 +70,3 @@ def open_strongest() -> Opener:
         return sandbox.open("jail-ns", **options)
 
     return opener
-
-
-@pytest.fixture(scope="session")
-def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Podman]:
-    """A store with an image, and the environment set so that podman uses it; skipped, with the reason, without."""
-    directory = tmp_path_factory.mktemp("podman")
-    try:
-        found = prepared(directory)
-        if found.reason is not None:
-            pytest.skip(f"podman: {found.reason}")
-        with pytest.MonkeyPatch.context() as environment:
-            for name, value in found.environment.items():
-                environment.setenv(name, value)
-            yield found
-    finally:
-        remove(directory)

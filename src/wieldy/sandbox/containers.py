@@ -86,7 +86,7 @@ class Engine:
     image: str
 
     def command(self, container: str, options: Options) -> list[str]:
-        """What starts a container and stays attached to it.
+        """What starts a container for one worker and stays attached to it.
 
         Args:
             container: Its name.
@@ -94,22 +94,35 @@ class Engine:
                 the code is limited further from within.
         """
         limits = options.limits
-        memory = f"{limits.memory_bytes + limits.files_bytes + _HEADROOM_BYTES}b"
-        scratch = f"/scratch:rw,noexec,nosuid,nodev,size={limits.files_bytes},mode=1777"
-        # A proxy's address, which may hold a password, would come from the settings of the engine's command.
-        environment = {name: "" for lower in _PROXIES for name in (lower, lower.upper())} | ENVIRONMENT
         mounts = [f"type=bind,source={path},target={path},readonly" for path in options.readable]
+        return [
+            *self.isolated(container, memory_bytes=limits.memory_bytes + limits.files_bytes, processes=_PROCESSES),
+            *("--tmpfs", f"/scratch:rw,noexec,nosuid,nodev,size={limits.files_bytes},mode=1777"),
+            *("--workdir", "/scratch"),
+            *(part for mount in mounts for part in ("--mount", mount)),
+            *(part for name, value in ENVIRONMENT.items() for part in ("--env", f"{name}={value}")),
+            *("--entrypoint", options.python or "python3", self.image, "-s", "-P", "-c", BOOT),
+        ]
+
+    def isolated(self, container: str, *, memory_bytes: int, processes: int) -> list[str]:
+        """The beginning of a command that starts a container: it reaches nothing, and nothing is fetched for it.
+
+        Args:
+            container: Its name.
+            memory_bytes: Of all its processes and files together; some is added for what the engine itself needs.
+            processes: How many there may be.
+        """
+        memory = f"{memory_bytes + _HEADROOM_BYTES}b"
+        # A proxy's address, which may hold a password, would come from the settings of the engine's command.
+        proxies = [f"{name}=" for lower in _PROXIES for name in (lower, lower.upper())]
         return [
             *(self.path, "run", "--rm", "--interactive", "--name", container, "--pull", "never"),
             *("--network", "none", "--ipc", "none", "--hostname", "sandbox", "--log-driver", "none"),
             *("--read-only", *(("--read-only-tmpfs=false",) if self.name == "podman" else ())),
-            *("--tmpfs", scratch, "--workdir", "/scratch"),
             *("--user", f"{USER}:{USER}", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"),
-            *("--pids-limit", str(_PROCESSES), "--memory", memory, "--memory-swap", memory, "--cpus", "1"),
+            *("--pids-limit", str(processes), "--memory", memory, "--memory-swap", memory, "--cpus", "1"),
             *("--ulimit", "core=0:0", "--ulimit", "nofile=256:256", "--ulimit", "nproc=1024:1024"),
-            *(part for mount in mounts for part in ("--mount", mount)),
-            *(part for name, value in environment.items() for part in ("--env", f"{name}={value}")),
-            *("--entrypoint", options.python or "python3", self.image, "-s", "-P", "-c", BOOT),
+            *(part for each in proxies for part in ("--env", each)),
         ]
 
     async def remove(self, container: str) -> None:
@@ -135,7 +148,7 @@ async def find(name: EngineName, image: str | None) -> Engine:
     if found.returncode:
         raise StartError(
             f"{name} has no image {wanted!r} here, and none is fetched unasked: run `{name} pull {wanted}`, or name "
-            "one that is here and has Python 3.11 or later (image=)"
+            "one that is here and has what is needed (image=)"
         )
     return Engine(name=name, path=path, image=found.stdout.decode().strip())
 

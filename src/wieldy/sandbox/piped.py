@@ -35,6 +35,10 @@ from wieldy.sandbox.outputs import Printed
 
 _START_S: Final = 60.0
 _ENDING_S: Final = 5.0
+_PATIENCE_S: Final = 1.0
+"""How long a command may take to end by itself. A container that was still being started when its input was closed may
+never hear of that; it is removed as soon as it is there to be removed."""
+
 _SAID_BYTES: Final = 4096
 
 Removing: TypeAlias = Callable[[], Awaitable[None]]
@@ -45,7 +49,7 @@ class PipedWorker:
 
     Args:
         process: That of the command, with three pipes.
-        remove: Called where closing standard input was not enough, before the command is killed.
+        remove: Called where closing standard input was not enough, again and again before the command is killed.
 
     Attributes:
         reader: Frames that it sent.
@@ -238,12 +242,19 @@ class PipedWorker:
             assert self._process.stdin is not None
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
                 await self._process.stdin.aclose()
-            if not await self._ends_within(_ENDING_S):
-                if self._remove is not None:
-                    await self._remove()
+            if not await self._ends_or_is_removed():
                 with suppress(ProcessLookupError):
                     self._process.kill()
             await self._process.aclose()
+
+    async def _ends_or_is_removed(self) -> bool:
+        deadline = anyio.current_time() + _ENDING_S
+        while not await self._ends_within(_PATIENCE_S):
+            if self._remove is not None:
+                await self._remove()
+            if anyio.current_time() >= deadline:
+                return False
+        return True
 
     async def _ends_within(self, seconds: float) -> bool:
         with anyio.move_on_after(seconds):

@@ -16,7 +16,7 @@ import select
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +25,7 @@ import anyio
 import escape_processes as processes
 import escape_unlocked
 from escape_oracles import BRIEF, HOST_GROWTH_BYTES, LIMITS, PATIENCE_S, Trial, fired
-from escape_snippets import KINDS, Attempt, all_attempts, prelude
+from escape_snippets import KINDS, Attempt, all_attempts, every_second, prelude
 from escape_targets import Targets
 from escape_trusting import run_trusting
 
@@ -283,7 +283,7 @@ async def unlocked(targets: Targets) -> AsyncIterator[tuple[Session, Session]]:
         await session.close()
 
 
-async def try_all(host: str, attempts: list[Attempt], targets: Targets) -> None:
+async def try_all(host: str, attempts: Sequence[Attempt], targets: Targets) -> None:
     """Prints each attempt's name, then what came of it."""
     async with unlocked(targets) if host == "control" else opened(host) as (session, brief):
         supervised = Supervised(session, brief, targets)
@@ -332,11 +332,13 @@ def main() -> None:
     parser.add_argument("--user", type=int, default=0)
     parser.add_argument("--only", default="", help="attempts whose name holds this")
     parser.add_argument("--kinds", default=",".join(KINDS), help="of these kinds")
+    parser.add_argument("--half", type=int, choices=(0, 1), help="of each kind every second one")
     options = parser.parse_args()
     if _SECRET not in os.environ:  # what a host's environment holds is there from its start
         secret = {_SECRET: f"secret-{secrets.token_hex(12)}"}
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **secret})
-    attempts = [each for each in all_attempts() if options.only in each.name and each.kind in options.kinds.split(",")]
+    attempts = all_attempts() if options.half is None else every_second(all_attempts(), options.half)
+    attempts = [each for each in attempts if options.only in each.name and each.kind in options.kinds.split(",")]
     become(options.user)
     processes.become_reaper()
     with tempfile.TemporaryDirectory(prefix="wieldy-escapes-") as directory:

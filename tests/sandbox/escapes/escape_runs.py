@@ -54,15 +54,17 @@ def users_here() -> tuple[int, ...]:
     return (0, ORDINARY_USER) if os.geteuid() == 0 else (os.geteuid(),)
 
 
-def run_of(host: str, user: int, kinds: Sequence[Kind] = KINDS) -> Run:
+def run_of(host: str, user: int, kinds: Sequence[Kind] = KINDS, *, half: int | None = None) -> Run:
     """All attempts of the kinds, tried by that user.
 
     Args:
         host: `control`, or the name of a tier.
+        kinds: Which.
+        half: Only one half of them, the first (0) or the second (1) (`every_second`).
     """
     script = Path(__file__).parent / "escape_hosts.py"
     finished = subprocess.run(
-        [sys.executable, str(script), host, "--user", str(user), "--kinds", ",".join(kinds)],
+        [sys.executable, str(script), host, "--user", str(user), "--kinds", ",".join(kinds), *_half(half)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -72,3 +74,7 @@ def run_of(host: str, user: int, kinds: Sequence[Kind] = KINDS) -> Run:
     results = {line["name"]: line for line in lines if "name" in line}
     trouble = f"exit status {finished.returncode}: {finished.stderr[-2000:]}" if finished.returncode else ""
     return Run(host=host, results=results, trouble=trouble)
+
+
+def _half(half: int | None) -> tuple[str, ...]:
+    return () if half is None else ("--half", str(half))

@@ -7,6 +7,7 @@ holds what an attacker would write down first.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
@@ -106,6 +107,12 @@ def all_attempts() -> tuple[Attempt, ...]:
     attempts = [attempt for module in modules for attempt in module.ATTEMPTS]
     assert len({attempt.name for attempt in attempts}) == len(attempts), "two attempts of one name"
     return tuple(sorted(attempts, key=lambda attempt: KINDS.index(attempt.kind)))
+
+
+def every_second(attempts: Sequence[Attempt], first: int) -> tuple[Attempt, ...]:
+    """One half of them: of each kind every second one, from the first or the second on, and at least one."""
+    by_kind = [[attempt for attempt in attempts if attempt.kind == kind] for kind in KINDS]
+    return tuple(attempt for of_kind in by_kind for attempt in (of_kind[first::2] or of_kind))
 
 
 def frame(**content: Any) -> str:

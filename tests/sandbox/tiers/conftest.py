@@ -14,7 +14,7 @@ from wieldy.sandbox import Outcome, SandboxLimits, Session, TierName
 
 from .container_images import IMAGE
 
-LIMITS = SandboxLimits(wall_s=120, cpu_s=3, memory_bytes=128 << 20, output_bytes=1 << 20, calls=40, files=20)
+LIMITS = SandboxLimits(wall_s=120, cpu_s=1, memory_bytes=128 << 20, output_bytes=1 << 20, calls=40, files=20)
 
 
 @pytest.fixture(scope="module", params=["podman", "monty"])

@@ -1,6 +1,7 @@
-"""An image with nothing but this machine's own Python in it, in a store of its own, so that nothing is fetched.
+"""Images with nothing but this machine's own programs in them, in a store of its own, so that nothing is fetched.
 
-Whether containers start here is found out by starting one; why not is the reason to skip.
+One has Python and nothing else, the other a shell and some programs of Debian's base, and no Python. Whether containers
+start here is found out by starting one; why not is the reason to skip.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from typing import Final
 
 PYTHON: Final = Path("/usr/bin/python3")
 IMAGE: Final = "localhost/wieldy-own-python:latest"
+PROGRAMS: Final = tuple(
+    map(Path, ("/bin/sh", "/bin/tar", "/bin/cat", "/bin/sleep", "/bin/rm", "/usr/bin/awk", "/usr/bin/perl"))
+)
 _RUNTIMES: Final = ("crun", "runc")
 
 
@@ -39,15 +43,13 @@ def prepared(directory: Path) -> Podman:
         return Podman({}, "podman is not installed")
     if not PYTHON.exists() or _asked("-c", "import sys; print(sys.version_info >= (3, 11))") != "True":
         return Podman({}, f"{PYTHON} is not there, or older than 3.11")
-    archive = directory / "image.tar"
-    with tarfile.open(archive, "w") as tar:
-        for path in sorted(_files()):
-            tar.add(path, arcname=str(path).lstrip("/"), recursive=False)
-    reasons: list[str] = []
-    for runtime in filter(shutil.which, _RUNTIMES):
-        environment = _settings(directory / runtime, runtime)
+    archive = _archived(_files(), directory / "image.tar")
+    runtimes, reasons = list(filter(shutil.which, _RUNTIMES)), list[str]()
+    for runtime in runtimes:
+        environment = _settings(directory, runtime)
         try:
-            _podman(environment, "import", str(archive), IMAGE)
+            if runtime == runtimes[0]:
+                _podman(environment, "import", str(archive), IMAGE)
             _podman(environment, "run", "--rm", "--network=none", "--ulimit=nofile=64:64", "--ulimit=nproc=64:64",
                     "--memory=64m", "--entrypoint=python3", IMAGE, "-c", "pass")  # fmt: skip
         except subprocess.CalledProcessError as error:
@@ -57,21 +59,38 @@ def prepared(directory: Path) -> Podman:
     return Podman({}, f"no container starts here: {'; '.join(reasons) or 'there is no runtime'}")
 
 
+def import_programs(podman: Podman, directory: Path, image: str) -> str | None:
+    """The store has an image of this name with the programs; why not, where they are not here."""
+    missing = [str(path) for path in PROGRAMS if not path.exists()]
+    if missing:
+        return f"this machine has no {', '.join(missing)}"
+    programs = {*PROGRAMS, *(path.resolve() for path in PROGRAMS)}
+    # Links may lead on to links, as /usr/bin/awk does in Debian.
+    between = {path.readlink() for path in PROGRAMS if path.is_symlink()}
+    libraries = {path for folder in Path("/usr/lib").glob("*/perl-base") for path in folder.rglob("*")}
+    files = {*programs, *(path for path in between if path.is_absolute()), *libraries, *_shared_by(programs)}
+    files |= set(Path("/usr/lib/locale/C.utf8").rglob("*"))
+    _podman(podman.environment, "import", str(_archived(_whole(files), directory / "programs.tar")), image)
+    return None
+
+
 def remove(directory: Path) -> None:
     """Nothing of the store is left."""
-    for mounted in directory.glob("*/graph/overlay"):  # which podman mounts upon itself
+    for mounted in directory.glob("graph/overlay"):  # which podman mounts upon itself
         subprocess.run(["umount", mounted], capture_output=True, check=False)
     shutil.rmtree(directory, ignore_errors=True)
 
 
 def _settings(directory: Path, runtime: str) -> dict[str, str]:
-    directory.mkdir()
-    storage, engine = directory / "storage.conf", directory / "containers.conf"
+    storage, engine = directory / "storage.conf", directory / f"{runtime}.conf"
     driver = "overlay" if os.geteuid() == 0 else "vfs"
     storage.write_text(
         f'[storage]\ndriver = "{driver}"\ngraphroot = "{directory}/graph"\nrunroot = "{directory}/run"\n'
     )
-    engine.write_text(f'[engine]\nruntime = "{runtime}"\nevents_logger = "none"\n')
+    # Locks in memory would be those of every store on the machine, by number.
+    engine.write_text(
+        f'[engine]\nruntime = "{runtime}"\nevents_logger = "none"\nlock_type = "file"\ntmp_dir = "{directory}/tmp"\n'
+    )
     return {"CONTAINERS_STORAGE_CONF": str(storage), "CONTAINERS_CONF": str(engine)}
 
 
@@ -99,12 +118,30 @@ def _files() -> set[Path]:
         for path in library.rglob("*")
         if not left_out & set(path.parts) and not path.name.startswith("config-") and path.parent.name[:7] != "config-"
     }
-    programs = [PYTHON.resolve(), *library.glob("lib-dynload/*.so")]
+    return _whole(
+        files | {PYTHON, PYTHON.resolve(), *_shared_by({PYTHON.resolve(), *library.glob("lib-dynload/*.so")})}
+    )
+
+
+def _shared_by(programs: set[Path]) -> set[Path]:
+    """The shared libraries that the programs need."""
     listed = subprocess.run(["ldd", *programs], capture_output=True, text=True, check=False).stdout
     named = map(Path, re.findall(r"(/\S+) \(0x", listed))
     shared = {path.parent.resolve() / path.name for path in named}  # /lib may be a link, and then nothing lies in it
-    files |= {PYTHON, PYTHON.resolve(), *shared, *(path.resolve() for path in shared)}
-    return files | {parent for path in files for parent in path.parents if str(parent) != "/"} | _links()
+    return {*shared, *(path.resolve() for path in shared)}
+
+
+def _whole(files: set[Path]) -> set[Path]:
+    """The files with the folders and links that lead to them."""
+    found = {path.parent.resolve() / path.name for path in files}
+    return found | {parent for path in found for parent in path.parents if str(parent) != "/"} | _links()
+
+
+def _archived(files: set[Path], archive: Path) -> Path:
+    with tarfile.open(archive, "w") as tar:
+        for path in sorted(files):
+            tar.add(path, arcname=str(path).lstrip("/"), recursive=False)
+    return archive
 
 
 def _links() -> set[Path]:

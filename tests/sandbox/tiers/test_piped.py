@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wieldy import SandboxError
-from wieldy.sandbox import SandboxLimits, Session, Tier
+from wieldy.sandbox import SandboxLimits, Session, Tier, piped
 from wieldy.sandbox.frames import ProtocolError
 from wieldy.sandbox.inside import pieces
 from wieldy.sandbox.inside.pieces import PieceReader, TooLongError, piece
@@ -160,25 +160,44 @@ async def test_a_command_that_is_not_there_is_told() -> None:
         await open_piped(["/nowhere/command"], b"", None)
 
 
+STUBBORN = f"{PRELUDE}\nimport signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True:\n    time.sleep(60)"
+
+
 @pytest.mark.anyio
-async def test_what_does_not_end_by_itself_is_removed_and_killed() -> None:
-    stubborn = (
-        f"{PRELUDE}\nimport signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True:\n    time.sleep(60)"
-    )
+async def test_what_does_not_end_by_itself_is_removed_and_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(piped, "_ENDING_S", 1.0)
     removed: list[bool] = []
 
     async def remove() -> None:
         removed.append(True)
 
-    worker = await open_piped([sys.executable, "-c", stubborn], b"", None, remove=remove)
+    worker = await open_piped([sys.executable, "-c", STUBBORN], b"", None, remove=remove)
     await worker.ready()
     await worker.close()
-    assert removed == [True]
+    assert removed
     assert worker._process.returncode == -signal.SIGKILL
 
 
 @pytest.mark.anyio
-async def test_one_that_reads_nothing_is_ended_when_its_time_is_over() -> None:
+async def test_what_is_not_there_to_be_removed_is_removed_once_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(piped, "_ENDING_S", 60.0)
+    removed: list[bool] = []
+
+    async def remove() -> None:
+        removed.append(True)
+        if len(removed) == 2:
+            os.kill(worker._process.pid, signal.SIGUSR1)  # an interrupt is ignored by what runs in the background
+
+    worker = await open_piped([sys.executable, "-c", STUBBORN], b"", None, remove=remove)
+    await worker.ready()
+    await worker.close()
+    assert len(removed) == 2
+    assert worker._process.returncode not in (None, -signal.SIGKILL)
+
+
+@pytest.mark.anyio
+async def test_one_that_reads_nothing_is_ended_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(piped, "_ENDING_S", 1.0)
     deaf = PRELUDE.replace("os.read(0, 1 << 20)", "")
     session, _ = await session_of(f"{deaf}\ntime.sleep(60)", wall_s=1)
     outcome = await session.run("x" * 3_000_000)  # more than a pipe holds

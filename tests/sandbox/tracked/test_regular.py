@@ -34,7 +34,7 @@ def places_of(match: re.Match[str] | None) -> tuple[int, ...] | None:
     return None if match is None else tuple(place for pair in match.regs for place in pair)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(patterns, texts, st.sampled_from([0, 0, 2, 8, 16]))
 def test_a_pattern_finds_what_python_finds_or_is_refused(pattern: str, text: str, flags: int) -> None:
     compiled = re.compile(pattern, flags)
