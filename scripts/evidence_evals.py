@@ -28,19 +28,22 @@ from typing import Any
 import anyio
 
 from wieldy.evals import statistics as ours
-from wieldy.evals.attribution import decisive, faults
-from wieldy.evals.bfcl.categories import CATEGORIES, categories_named
+from wieldy.evals.bfcl.categories import CATEGORIES, CONVERSATIONS, categories_named
+from wieldy.evals.bfcl.conversations.data import conversations
+from wieldy.evals.bfcl.conversations.defects import defects_of as defects_of_conversation
 from wieldy.evals.bfcl.data import BfclData
 from wieldy.evals.bfcl.defects import defects_of
 from wieldy.evals.bfcl.running import run_task
 from wieldy.evals.bfcl.scoring import official_verdict, strict_verdict
 from wieldy.evals.bfcl.suite import bfcl_suite
-from wieldy.evals.report_lines import report_lines
-from wieldy.evals.reporting import report_rows
-from wieldy.evals.running import ORACLE, Study, run_study
+from wieldy.evals.cases.case import Attempt
+from wieldy.evals.reports.report_lines import report_lines
+from wieldy.evals.reports.reporting import report_rows
 from wieldy.evals.statistics import clustered_mean, clustered_wilson, mean_interval, paired_difference, wilson
 from wieldy.evals.statistics.distributions import student_t_quantile
-from wieldy.evals.verdicts import tally
+from wieldy.evals.studies.running import ORACLE, Study, run_study
+from wieldy.evals.verdicts.attribution import decisive, faults
+from wieldy.evals.verdicts.verdict import tally
 from wieldy.run.journal import MemoryJournal
 from wieldy.testing import ScriptedModel, call, text
 
@@ -56,6 +59,12 @@ def statistics(python: str) -> int:
     def passes(trials: int, successes: int, k: int) -> list[float]:
         return [ours.pass_at_k(trials, successes, k), ours.pass_hat_k(trials, successes, k)]
 
+    def two_rates(first: list[bool], second: list[bool]) -> list[float]:
+        found = ours.unpaired_difference(
+            first, second, first_clusters=range(len(first)), second_clusters=range(len(second)), resamples=1
+        )
+        return [found.mean, found.low, found.high]
+
     own: dict[str, Callable[..., list[float]]] = {
         "wilson": lambda successes, trials: list(ours.wilson(successes, trials)),
         "student": lambda probability, degrees: [student_t_quantile(probability, degrees)],
@@ -67,6 +76,9 @@ def statistics(python: str) -> int:
         "passes": passes,
         "two_raters": lambda first, second: [ours.cohen_kappa(first, second)],
         "raters": lambda ratings: [ours.fleiss_kappa(ratings)],
+        "holm": lambda values: list(ours.holm(values)),
+        "two_rates": two_rates,
+        "alpha": lambda ratings: [ours.krippendorff_alpha(ratings)],
         "size": lambda difference, variance: [ours.sample_size(difference, variance_between=variance)],
     }
 
@@ -105,6 +117,10 @@ def _statistical_cases(chance: random.Random) -> list[dict[str, Any]]:
         labels = [[chance.randrange(3) for _ in range(count)] for _ in range(2)]
         cases.append({"name": "two_raters", "first": [0, 1, 2, *labels[0]], "second": [0, 1, 2, *labels[1]]})
         cases.append({"name": "raters", "ratings": [[chance.randrange(4) for _ in range(5)] for _ in range(count)]})
+        some = [[label if chance.random() < 0.8 else None for label in row] for row in zip(*labels, strict=True)]
+        cases.append({"name": "alpha", "ratings": [[0, 1], [2, 2], *some]})
+        cases.append({"name": "holm", "values": [chance.random() ** 3 for _ in range(chance.randint(1, 12))]})
+        cases.append({"name": "two_rates", "first": outcomes[0], "second": [chance.random() < 0.4 for _ in range(40)]})
         n = chance.randint(1, 12)
         cases.append({"name": "passes", "trials": n, "successes": chance.randint(0, n), "k": chance.randint(1, n)})
         cases.append({"name": "size", "difference": chance.uniform(0.01, 0.3), "variance": chance.uniform(0.01, 1)})
@@ -176,7 +192,7 @@ def abstentions(wheel: str) -> int:
                 model = ScriptedModel(
                     lambda messages, said=said: [text("?")] if messages[-1].role == "tool" else [said]
                 )
-                entries = journal.read(await run_task(task, model, journal=journal))
+                entries = journal.read(await run_task(task, Attempt(model=model, journal=journal, metadata={})))
                 found[kind]["official"] += official_verdict(task, entries).kind == "pass"
                 verdict = strict_verdict(task, entries)
                 found[kind][verdict.kind] += 1
@@ -203,13 +219,18 @@ def defects(wheel: str) -> int:
                 counts[code] += 1
             for defect in found:
                 print(f"| {task.id} | {defect.code} | {defect.where} |")
+    for category in CONVERSATIONS.values():
+        for conversation in conversations(data, category):
+            for defect in defects_of_conversation(conversation):
+                counts[f"{defect.code} ({defect.concerns})"] += 1
+                print(f"| {conversation.id} | {defect.code} | {defect.where} |")
     print("\n" + ", ".join(f"{code}: {count}" for code, count in sorted(counts.items())))
     return 0
 
 
 def oracle(wheel: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        suite = bfcl_suite(Path(wheel), categories_named([]))
+        suite = bfcl_suite(Path(wheel), categories_named(["everything"]))
         study = Study(suite=suite, models=(ORACLE,), folder=Path(folder) / "out", jobs=4)
         began = time.process_time()
         trials = anyio.run(run_study, study, lambda _: None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,8 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa, to_table
-from statsmodels.stats.proportion import proportion_confint
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 
 def wilson(successes: int, trials: int, **_: Any) -> list[float]:
@@ -85,6 +86,26 @@ def raters(ratings: list[list[int]], **_: Any) -> list[float]:
     return [float(fleiss_kappa(aggregate_raters(np.array(ratings))[0]))]
 
 
+def holm(values: list[float], **_: Any) -> list[float]:
+    return list(map(float, multipletests(values, method="holm")[1]))
+
+
+def two_rates(first: list[bool], second: list[bool], **_: Any) -> list[float]:
+    counts = sum(second), len(second), sum(first), len(first)
+    low, high = confint_proportions_2indep(*counts, method="newcomb", compare="diff")
+    return [sum(second) / len(second) - sum(first) / len(first), float(low), float(high)]
+
+
+def alpha(ratings: list[list[int | None]], **_: Any) -> list[float]:
+    """By looking at every pair of labels, within items and over all of them."""
+    items = [[label for label in labels if label is not None] for labels in ratings]
+    items = [labels for labels in items if len(labels) > 1]
+    every = [label for labels in items for label in labels]
+    within = sum(sum(a != b for a, b in permutations(labels, 2)) / (len(labels) - 1) for labels in items)
+    over_all = sum(a != b for a, b in permutations(every, 2)) / (len(every) - 1)
+    return [1.0 - within / over_all]
+
+
 def size(difference: float, variance: float, **_: Any) -> list[float]:
     quantiles = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
     return [float(np.ceil(quantiles**2 * variance / difference**2))]
@@ -94,7 +115,7 @@ REFERENCES: dict[str, Callable[..., list[float]]] = {
     each.__name__: each
     for each in (
         *(wilson, student, mean, clustered, two_way, paired_test, permutation, passes),
-        *(two_raters, raters, size),
+        *(two_raters, raters, holm, two_rates, alpha, size),
     )
 }
 

@@ -15,7 +15,8 @@ from wieldy.evals.bfcl.data import BfclTask
 from wieldy.evals.bfcl.offering import offer_of
 from wieldy.evals.bfcl.running import run_task
 from wieldy.evals.bfcl.scoring import official_verdict, strict_verdict
-from wieldy.evals.verdicts import Verdict
+from wieldy.evals.cases.case import Attempt
+from wieldy.evals.verdicts.verdict import Verdict
 from wieldy.run.journal import MemoryJournal
 from wieldy.schema import CompiledSchema
 from wieldy.testing import ScriptedModel, call, text
@@ -49,7 +50,7 @@ class Misread:
 
 async def entries_of(one: BfclTask, model: Model) -> Sequence[Entry]:
     journal = MemoryJournal()
-    run_id = await run_task(one, model, journal=journal)
+    run_id = await run_task(one, Attempt(model=model, journal=journal, metadata={}))
     return journal.read(run_id)
 
 

@@ -14,7 +14,7 @@ from wieldy.evals.bfcl.answers import right_calls
 from wieldy.evals.bfcl.defects import defects_of, is_valid
 from wieldy.evals.bfcl.strict import check
 from wieldy.evals.bfcl.values import NO_DEFAULT, documented_default
-from wieldy.evals.equality import is_equal, layout_free, matched
+from wieldy.evals.verdicts.equality import is_equal, layout_free, matched
 
 GOOD = {"city": "Aix-en-Provence", "nights": 3}
 

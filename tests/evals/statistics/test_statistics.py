@@ -6,9 +6,10 @@ import itertools
 import math
 import random
 from math import comb
+from statistics import NormalDist
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from wieldy.evals.statistics import (
@@ -26,6 +27,7 @@ from wieldy.evals.statistics import (
     permutation_p_value,
     sample_size,
     two_way_clustered_mean,
+    two_way_clustered_wilson,
     wilson,
 )
 from wieldy.evals.statistics.distributions import incomplete_beta, student_t_cdf, student_t_quantile
@@ -68,6 +70,12 @@ def test_student_quantiles_are_those_of_the_tables(degrees: float, quantile: flo
     assert student_t_quantile(0.975, degrees) == pytest.approx(quantile, rel=1e-6)
 
 
+@given(st.floats(1e-12, 0.49))
+def test_student_quantiles_of_one_degree_are_those_of_cauchy_far_out_as_well(probability: float) -> None:
+    exact = -1.0 / math.tan(math.pi * probability)
+    assert student_t_quantile(probability, 1) == pytest.approx(exact, rel=1e-10)
+
+
 @given(st.floats(0.001, 0.999), st.floats(1, 500))
 def test_student_quantile_undoes_the_distribution(probability: float, degrees: float) -> None:
     assert student_t_cdf(student_t_quantile(probability, degrees), degrees) == pytest.approx(probability, abs=1e-9)
@@ -108,6 +116,23 @@ def test_a_clustered_rate_is_never_surer_than_independent_trials(outcomes: list[
     assert clustered_high >= high - 1e-12
 
 
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=60))
+def test_a_rate_clustered_in_two_ways_stays_within_0_and_1_and_is_never_surer(
+    trials: list[tuple[bool, int, int]],
+) -> None:
+    outcomes, first, second = map(list, zip(*trials, strict=True))
+    assume(len(set(first)) > 1 and len(set(second)) > 1)
+    low, high = two_way_clustered_wilson(outcomes, first, second)
+    plain_low, plain_high = wilson(sum(outcomes), len(outcomes))
+    assert 0.0 <= low <= sum(outcomes) / len(outcomes) <= high <= 1.0
+    assert low <= plain_low + 1e-12
+    assert high >= plain_high - 1e-12
+    assert two_way_clustered_wilson(outcomes, second, first) == pytest.approx((low, high), abs=1e-12)
+    if clustered_mean([float(outcome) for outcome in outcomes], first).standard_error > 1e-6:
+        one_way = clustered_wilson(outcomes, first)
+        assert two_way_clustered_wilson(outcomes, first, range(len(trials))) == pytest.approx(one_way, abs=1e-6)
+
+
 def test_one_cluster_is_refused() -> None:
     with pytest.raises(ValueError, match="at least two clusters"):
         clustered_mean([1.0, 2.0], ["a", "a"])
@@ -125,7 +150,8 @@ def test_mcnemar_counts_all_ways_in_which_pairs_could_have_been_swapped(pairs: l
     exact = sum(abs(each) >= seen for each in sums) / len(sums)
     at = sum(each == seen for each in sums) / len(sums)  # one tail's
     assert found.exact == pytest.approx(exact, abs=1e-12)
-    assert found.mid_p == pytest.approx(exact - (at if seen else at / 2), abs=1e-12)
+    halved = at if seen else at / 2 if discordant else 0.0  # where no pair differs there is nothing to test
+    assert found.mid_p == pytest.approx(exact - halved, abs=1e-12)
     assert permutation_p_value(first, second) == pytest.approx(exact, abs=1e-12)
 
 
@@ -147,6 +173,41 @@ def test_many_different_values_are_swapped_at_random_and_repeatably() -> None:
     assert p == permutation_p_value(first, second, resamples=500)
     assert 1 / 501 <= p < 0.05
     assert permutation_p_value(first, first) == 1.0
+
+
+RATES = st.builds(lambda passed, trials: min(passed, trials) / trials, st.integers(0, 5), st.integers(1, 5))
+
+
+@given(st.lists(st.tuples(RATES, RATES), min_size=1, max_size=9))
+def test_the_permutation_test_of_rates_is_that_of_whole_numbers(pairs: list[tuple[float, float]]) -> None:
+    whole = [(round(60 * one), round(60 * other)) for one, other in pairs]
+    assert permutation_p_value(*zip(*pairs, strict=True)) == permutation_p_value(*zip(*whole, strict=True))
+
+
+def test_the_permutation_test_of_thirds_is_exact_for_as_many_tasks_as_a_benchmark_has() -> None:
+    """Beside the sums of all swaps, counted one difference after the other."""
+    chance = random.Random(7)
+    thirds = [chance.choice([-3, -1, 0, 1, 2, 3]) for _ in range(1_000)]
+    sums = {0: 1}
+    for each in filter(None, thirds):
+        following = dict[int, int]()
+        for total, count in sums.items():
+            for step in (each, -each):
+                following[total + step] = following.get(total + step, 0) + count
+        sums = following
+    seen = abs(sum(thirds))
+    exact = sum(count for total, count in sums.items() if abs(total) >= seen) / sum(sums.values())
+    found = permutation_p_value([0.0] * len(thirds), [each / 3 for each in thirds])
+    assert found == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.1, 0.2, 0.3])
+def test_random_swaps_say_what_the_normal_distribution_says_of_many_values(mean: float) -> None:
+    chance = random.Random(7)
+    differences = [chance.gauss(mean, 1) for _ in range(101)]
+    deviates = abs(sum(differences)) / math.sqrt(sum(each**2 for each in differences))
+    expected = 2.0 * (1.0 - NormalDist().cdf(deviates))
+    assert permutation_p_value([0.0] * 101, differences, resamples=20_000) == pytest.approx(expected, abs=0.02)
 
 
 def test_a_paired_difference_is_that_of_the_tasks() -> None:
@@ -245,6 +306,28 @@ def test_clustered_intervals_hold_the_truth_where_plain_ones_do_not() -> None:
         plain += naive.low <= 0.5 <= naive.high
     assert 0.935 <= clustered / studies <= 0.965
     assert plain / studies < 0.9
+
+
+def test_the_bootstrap_draws_clusters() -> None:
+    values = [0.0] * 10 + [1.0] * 10
+    low, high = bootstrap_interval(values, clusters=[at // 10 for at in range(20)])
+    assert (low, high) == (0.0, 1.0)
+    assert bootstrap_interval(values, clusters=range(20)) == bootstrap_interval(values)
+    assert bootstrap_interval([1.0]) == bootstrap_interval([1.0] * 3, clusters="aaa") == (0.0, 1.0)
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        bootstrap_interval(values, clusters="a")
+
+
+@given(st.integers(2, 30), st.integers(2, 4), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+def test_tasks_that_are_all_alike_leave_room_for_others(tasks: int, trials: int, value: float) -> None:
+    low, high = bootstrap_interval([value] * tasks)
+    assert 0.0 <= low <= value <= high <= 1.0
+    assert high - low > 1 / (tasks + 1)
+    more = bootstrap_interval([value] * (tasks + 10))
+    assert more[1] - more[0] < high - low
+    if value in (0.0, 1.0):  # then it is the interval of the rate itself, of which each task has several trials
+        clusters = [task for task in range(tasks) for _ in range(trials)]
+        assert (low, high) == pytest.approx(clustered_wilson([value == 1.0] * len(clusters), clusters))
 
 
 def test_the_bootstrap_draws_tasks_and_is_repeatable() -> None:

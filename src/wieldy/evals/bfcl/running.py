@@ -8,48 +8,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from wieldy.agent import Agent
 from wieldy.core.errors import RunError
 from wieldy.core.limits import Limits
 from wieldy.evals.bfcl.offering import offer_of
-from wieldy.evals.recorded import recorded
+from wieldy.evals.cases.recorded import recorded
 from wieldy.run.policy import Ask
 from wieldy.tools.from_schema import tool_from_schema
 
 if TYPE_CHECKING:
-    from wieldy.agent.parts import Strategy
     from wieldy.core.context import Context
     from wieldy.core.json import JsonObject
-    from wieldy.core.ports import Journal, Model
     from wieldy.evals.bfcl.data import BfclTask
+    from wieldy.evals.cases.case import Attempt
     from wieldy.run.policy import Proposal
 
 MOST_OUTPUT_TOKENS: Final = 1024
 
 
-async def run_task(
-    task: BfclTask,
-    model: Model,
-    *,
-    journal: Journal,
-    strategy: Strategy | None = None,
-    metadata: JsonObject | None = None,
-) -> str:
+async def run_task(task: BfclTask, attempt: Attempt) -> str:
     """The id of the run, which the journal has; how it ended is in there, whatever that was."""
     offer = offer_of(task)
     tools = [
         tool_from_schema(definition, _never, origin=f"bfcl:{definition.name}", effect="unsafe")
         for definition in offer.definitions
     ]
-    agent = Agent(
-        model,
-        tools,
-        journal=journal,
-        limits=Limits(turns=1, output_tokens=MOST_OUTPUT_TOKENS),
-        policy=_only_look,
-        strategy=strategy,
-        metadata=metadata,
-    )
+    agent = attempt.agent(tools, limits=Limits(turns=1, output_tokens=MOST_OUTPUT_TOKENS), policy=_only_look)
     return await recorded(agent, [{"role": role, "content": text} for role, text in task.messages])
 
 

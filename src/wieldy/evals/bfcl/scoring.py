@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from wieldy.core.ports import Entry
-from wieldy.evals.abstentions import ERROR_TEXT, flaw_of
-from wieldy.evals.attribution import decisive, faults
 from wieldy.evals.bfcl import official, strict
 from wieldy.evals.bfcl.data import BfclTask
 from wieldy.evals.bfcl.defects import is_valid
 from wieldy.evals.bfcl.offering import offer_of
-from wieldy.evals.calls_seen import parts_of, seen
-from wieldy.evals.verdicts import PASS, Verdict, abstained, failed, invalid_task, unscored
+from wieldy.evals.verdicts.abstentions import ERROR_TEXT, flaw_of
+from wieldy.evals.verdicts.attribution import decisive, faults
+from wieldy.evals.verdicts.calls_seen import parts_of, seen
+from wieldy.evals.verdicts.verdict import PASS, Verdict, abstained, failed, invalid_task, unscored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +67,17 @@ def official_verdict(task: BfclTask, entries: Sequence[Entry]) -> Verdict:
     return PASS if error is None else failed(error, evidence=reply.evidence)
 
 
-def strict_verdict(task: BfclTask, entries: Sequence[Entry]) -> Verdict:
-    """What was meant, and whose failure it is if it was not reached."""
+def strict_verdict(task: BfclTask, entries: Sequence[Entry], *, reply: FirstReply | None = None) -> Verdict:
+    """What was meant, and whose failure it is if it was not reached.
+
+    Args:
+        task: What was wanted.
+        entries: Of the run.
+        reply: The first reply, where its calls are not those that the journal has; those if left out.
+    """
     if not is_valid(task):
         return invalid_task("no-right-answer: no answer fits the functions that the task describes")
-    reply = first_reply(task, entries)
+    reply = first_reply(task, entries) if reply is None else reply
     found = faults(entries)
     ours = (fault for fault in found if fault.layer == "harness" and reply.entry in fault.evidence)
     # Without a reply there is always a fault that stopped the run before.

@@ -26,7 +26,7 @@ from wieldy.evals.bfcl.categories import Language
 from wieldy.evals.bfcl.data import BfclTask
 from wieldy.evals.bfcl.literals import NESTED, java_value, javascript_value
 from wieldy.evals.bfcl.values import admits, admits_alternative, is_allowed
-from wieldy.evals.equality import matched
+from wieldy.evals.verdicts.equality import matched
 
 Call: TypeAlias = "tuple[str, Mapping[str, Any]]"
 """A function's name and its arguments."""

@@ -7,30 +7,46 @@ from functools import partial
 from pathlib import Path
 
 from wieldy.core.json import digest
-from wieldy.core.ports import Entry, Model
+from wieldy.core.ports import Model
 from wieldy.evals.bfcl.answers import right_calls
-from wieldy.evals.bfcl.categories import Category
+from wieldy.evals.bfcl.categories import AnyCategory, Category, ConversationCategory, MemoryCategory, PromptedCategory
+from wieldy.evals.bfcl.conversations.cases import conversation_case
+from wieldy.evals.bfcl.conversations.data import conversations
 from wieldy.evals.bfcl.data import BfclData, BfclTask
-from wieldy.evals.bfcl.fetching import VERSION, WHEEL_NAME
+from wieldy.evals.bfcl.memory.cases import memory_case
+from wieldy.evals.bfcl.memory.data import memory_tasks
 from wieldy.evals.bfcl.offering import offer_of
+from wieldy.evals.bfcl.prompted.cases import prompted_case
+from wieldy.evals.bfcl.prompted.data import prompted_tasks
 from wieldy.evals.bfcl.running import run_task
 from wieldy.evals.bfcl.scoring import official_verdict, strict_verdict
-from wieldy.evals.cases import Attempt, Case, Judged, Suite
+from wieldy.evals.cases.case import Attempt, Case, Judged, Runs, Suite
 from wieldy.testing import ScriptedModel, call, text
 
 ABSTENTION = "None of the functions that I was given can do that."
 
 
-def bfcl_suite(place: Path, categories: Sequence[Category], *, limit: int | None = None) -> Suite:
+def bfcl_suite(place: Path, categories: Sequence[AnyCategory], *, limit: int | None = None) -> Suite:
     """The first tasks of each category; all of them without a limit.
 
     Raises:
-        UsageError: The data is not there, or is something else.
+        UsageError: The data is not there, or is something else, such as another wheel.
     """
     data = BfclData(place)
-    cases = tuple(_case(task) for category in categories for task in data.tasks(category)[:limit])
-    version = VERSION if place.name == WHEEL_NAME else "of an installation or a folder"
-    return Suite(name="bfcl", cases=cases, source={"data": "bfcl_eval", "version": version})
+    cases = tuple(case for category in categories for case in _cases(data, category, limit))
+    return Suite(name="bfcl", cases=cases, source=data.source)
+
+
+def _cases(data: BfclData, category: AnyCategory, limit: int | None) -> list[Case]:
+    match category:
+        case Category():
+            return [_case(task) for task in data.tasks(category)[:limit]]
+        case ConversationCategory():
+            return [conversation_case(conversation) for conversation in conversations(data, category)[:limit]]
+        case MemoryCategory():
+            return [memory_case(task) for task in memory_tasks(data, category)[:limit]]
+        case PromptedCategory():
+            return [prompted_case(task) for task in prompted_tasks(data, category, limit=limit)]
 
 
 def _case(task: BfclTask) -> Case:
@@ -42,18 +58,17 @@ def _case(task: BfclTask) -> Case:
         digest=digest(task.messages, task.functions, task.answers, task.category.name),
         run=partial(_run, task),
         judge=partial(_judge, task),
-        oracle=partial(oracle, task),
+        scripts={"oracle": partial(oracle, task)},
+        tools=frozenset(definition.name for definition in offer_of(task).definitions),
     )
 
 
-async def _run(task: BfclTask, attempt: Attempt) -> str:
-    return await run_task(
-        task, attempt.model, journal=attempt.journal, strategy=attempt.strategy, metadata=attempt.metadata
-    )
+async def _run(task: BfclTask, attempt: Attempt) -> list[str]:
+    return [await run_task(task, attempt)]
 
 
-def _judge(task: BfclTask, entries: Sequence[Entry]) -> Judged:
-    return Judged(strict_verdict(task, entries), {"official": official_verdict(task, entries)})
+def _judge(task: BfclTask, runs: Runs) -> Judged:
+    return Judged(strict_verdict(task, runs[-1]), {"official": official_verdict(task, runs[-1])})
 
 
 def oracle(task: BfclTask) -> Model:

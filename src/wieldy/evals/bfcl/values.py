@@ -1,6 +1,6 @@
 """Whether a value is what a task means: alternatives, descriptions of parameters, and documented defaults.
 
-Deliberately not here: when two values are equal (`wieldy.evals.equality`), and calls (`strict`).
+Deliberately not here: when two values are equal (`wieldy.evals.verdicts.equality`), and calls (`strict`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final, cast
 
-from wieldy.evals.equality import is_equal, matched
+from wieldy.evals.verdicts.equality import is_equal, matched
 
 
 def is_meant(value: Any, alternative: Any, detail: Mapping[str, Any]) -> bool:

@@ -26,6 +26,30 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float:
     return 1.0 if expected == 1.0 else (agreed - expected) / (1.0 - expected)
 
 
+def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]]) -> float:
+    """The agreement of any number of raters on nominal labels: for each item its labels, None where a rater gave none.
+
+    It is 1 where all labels that can be compared are one and the same, for which chance explains everything.
+
+    Raises:
+        ValueError: No item has two labels.
+
+    Source: K. Krippendorff, Computing Krippendorff's alpha-reliability (2011), nominal metric.
+    """
+    items = [[label for label in labels if label is not None] for labels in ratings]
+    items = [labels for labels in items if len(labels) > 1]
+    if not items:
+        raise ValueError("Expected at least one item with two labels or more, found none.")
+    totals = Counter(label for labels in items for label in labels)
+    values = sum(totals.values())
+    differing = math.fsum(
+        (len(labels) ** 2 - sum(count * count for count in Counter(labels).values())) / (len(labels) - 1)
+        for labels in items
+    )
+    expected = (values * values - sum(count * count for count in totals.values())) / (values - 1)
+    return 1.0 if expected == 0.0 else 1.0 - differing / expected
+
+
 def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
     """The agreement of several raters: for each item its labels, equally many for all.
 

@@ -54,8 +54,12 @@ def _away_from_zero(value: float) -> float:
 
 def student_t_cdf(value: float, degrees: float) -> float:
     """The probability that a Student t value with these degrees of freedom is at most this one."""
-    tail = 0.5 * incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + value * value))
+    tail = _student_t_tail(value, degrees)
     return 1.0 - tail if value > 0 else tail
+
+
+def _student_t_tail(value: float, degrees: float) -> float:
+    return 0.5 * incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + value * value))
 
 
 def student_t_quantile(probability: float, degrees: float) -> float:
@@ -70,17 +74,16 @@ def student_t_quantile(probability: float, degrees: float) -> float:
         )
     if probability == 0.5:
         return 0.0
-    if probability < 0.5:
-        return -student_t_quantile(1.0 - probability, degrees)
+    tail = min(probability, 1.0 - probability)  # not the large one: 1 less it would round a small tail away
     low, high = 0.0, 1.0
-    while student_t_cdf(high, degrees) < probability:
+    while _student_t_tail(high, degrees) > tail:
         low, high = high, high * 2.0
     while high - low > 1e-15 * high:
         middle = (low + high) / 2.0
         if middle in (low, high):
             break
-        low, high = (middle, high) if student_t_cdf(middle, degrees) < probability else (low, middle)
-    return (low + high) / 2.0
+        low, high = (middle, high) if _student_t_tail(middle, degrees) > tail else (low, middle)
+    return math.copysign((low + high) / 2.0, probability - 0.5)
 
 
 def fair_probability(successes: int, trials: int) -> float:

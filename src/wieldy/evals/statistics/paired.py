@@ -6,14 +6,21 @@ Deliberately not here: comparing different sets of tasks.
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from math import gcd, lcm
+from operator import getitem
 from typing import Final, NamedTuple
 
 from wieldy.evals.statistics.distributions import fair_probability, fair_tail
 from wieldy.evals.statistics.means import Estimate, clustered_mean, mean_interval
 
-_MOST_SUMS: Final = 200_000
+_MOST_WORK: Final = 5_000_000
+"""Steps from a sum to a sum, a few seconds of them."""
+
+_FINEST: Final = 10_000
+_SAME: Final = 1e-12
 _PARTS: Final = 2**40
 
 
@@ -47,6 +54,8 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
     only_second = sum(1 for one, other in pairs if other and not one)
     smaller, discordant = min(only_first, only_second), only_first + only_second
     tail = 2.0 * fair_tail(smaller, discordant)
+    if discordant == 0:  # nothing to test, and no probability of what was seen that could be halved
+        return McNemar(0, 0, 1.0, 1.0)
     # With an even split the two tails share the middle, of which half is taken once.
     at = fair_probability(smaller, discordant)
     mid_p = 1.0 - at / 2.0 if only_first == only_second else tail - at
@@ -76,41 +85,84 @@ def permutation_p_value(
 ) -> float:
     """The two-sided p-value of the mean difference, had each task's two values been swapped by chance.
 
-    Exact as long as the differences have few different sums, as those of rates always do; otherwise from that many
-    random swaps, with what was seen counted as one of them.
+    Exact as long as the differences have few different sums, as those of rates of a few trials have; otherwise from
+    that many random swaps, with what was seen counted as one of them.
 
     Raises:
         ValueError: The values are not of the same tasks.
 
+    Cost: tasks times different sums; of rates of n trials these are no more than tasks times n.
+
     Source: R. A. Fisher (1935); with random swaps: B. Phipson and G. K. Smyth (2010).
     """
-    differences = [other - one for one, other in zip(first, second, strict=True)]
-    largest = max(map(abs, differences), default=0.0)
-    if largest == 0.0:
+    parts, rounding = _whole([other - one for one, other in zip(first, second, strict=True)])
+    counts = Counter(abs(part) for part in parts if part)
+    threshold = abs(sum(parts)) - rounding
+    if threshold <= 0:
         return 1.0
-    # In whole parts of the largest: sums of floats that are equal on paper are equal then, but for a part each.
-    parts = [round(difference / largest * _PARTS) for difference in differences]
-    threshold = abs(sum(parts)) - len(parts)
-    exact = _exact([part for part in parts if part], threshold)
+    exact = _exact(counts, threshold)
     if exact is not None:
         return exact
-    chance = random.Random(seed)
-    extreme = sum(
-        abs(sum(part if chance.random() < 0.5 else -part for part in parts)) >= threshold for _ in range(resamples)
-    )
+    chance, tables = random.Random(seed), _swaps(parts)
+    drawn = (sum(map(getitem, tables, chance.randbytes(len(tables)))) for _ in range(resamples))
+    extreme = sum(abs(total) >= threshold for total in drawn)
     return (extreme + 1) / (resamples + 1)
 
 
-def _exact(parts: Sequence[int], threshold: int) -> float | None:
-    """The p-value over all swaps; None where there are too many different sums to be counted."""
-    sums = Counter({0: 1})
-    for part in parts:
-        following = Counter[int]()
-        for total, count in sums.items():
-            following[total + part] += count
-            following[total - part] += count
-        if len(following) > _MOST_SUMS:
-            return None
+def _whole(differences: Sequence[float]) -> tuple[list[int], int]:
+    """The differences in whole parts, so that sums that are equal on paper are equal, and how far off a sum may be.
+
+    Rates of a few trials have a part that all of them are multiples of; others are told in parts of the largest.
+    """
+    largest = max(map(abs, differences), default=0.0)
+    if largest == 0.0:
+        return [], 0
+    unit, told = 1, dict[float, Fraction]()
+    for difference in set(differences):
+        told[difference] = Fraction(difference).limit_denominator(_FINEST)
+        unit = lcm(unit, told[difference].denominator)
+        if unit > _FINEST or abs(float(told[difference]) - difference) > _SAME * largest:
+            return [round(each / largest * _PARTS) for each in differences], len(differences)
+    return [int(told[each] * unit) for each in differences], 0
+
+
+def _exact(counts: Mapping[int, int], threshold: int) -> float | None:
+    """The p-value over all swaps, of so many parts of each size; None where there are too many different sums."""
+    if _work(counts) > _MOST_WORK:
+        return None
+    sums = {0: 1.0}
+    for part, count in sorted(counts.items()):
+        following = defaultdict[int, float](float)
+        for step, probability in _steps(part, count):
+            for total, so_far in sums.items():
+                following[total + step] += so_far * probability
         sums = following
-    extreme = sum(count for total, count in sums.items() if abs(total) >= threshold)
-    return extreme / (1 << len(parts))
+    return min(1.0, sum(probability for total, probability in sums.items() if abs(total) >= threshold))
+
+
+def _work(counts: Mapping[int, int]) -> int:
+    """At most how many steps from a sum to a sum there are, parts of one size after the other."""
+    work, combinations, reach, common = 0, 1, 0, gcd(*counts)
+    for part, count in sorted(counts.items()):
+        work += min(combinations, reach // common + 1) * (count + 1)
+        combinations, reach = combinations * (count + 1), reach + part * count
+    return work
+
+
+def _steps(part: int, count: int) -> Iterator[tuple[int, float]]:
+    """What so many parts of one size add up to, each with either sign, with its probability."""
+    ways, all_ways = 1, 1 << count
+    for added in range(count + 1):
+        yield part * (2 * added - count), ways / all_ways
+        ways = ways * (count - added) // (added + 1)
+
+
+def _swaps(parts: Sequence[int]) -> list[list[int]]:
+    """For each eight parts what they add up to, by a byte that says which of them are swapped."""
+    tables = list[list[int]]()
+    for start in range(0, len(parts), 8):
+        sums = [0]
+        for part in parts[start : start + 8]:
+            sums = [*(total + part for total in sums), *(total - part for total in sums)]
+        tables.append(sums * (256 // len(sums)))
+    return tables

@@ -1,4 +1,4 @@
-"""How many tasks it takes to see a difference. Deliberately not here: what a difference is worth."""
+"""How many tasks it takes to see a difference, and which one so many show. Deliberately not here: what it is worth."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def sample_size(
 
     Source: E. Miller, Adding error bars to evals (arXiv 2411.00640), section 5.
     """
-    if difference == 0.0 or min(trials_first, trials_second) < 1:
+    if not math.isfinite(difference) or difference * difference == 0.0 or min(trials_first, trials_second) < 1:
         raise ValueError(
             f"Expected a difference other than 0 and at least one trial, found {difference}, {trials_first}, "
             f"{trials_second}."
@@ -45,6 +45,26 @@ def sample_size(
     quantiles = normal_quantile((1.0 + confidence) / 2.0) + normal_quantile(power)
     variance = variance_between + variance_first / trials_first + variance_second / trials_second
     return math.ceil(quantiles**2 * variance / difference**2)
+
+
+def detectable_difference(tasks: int, *, variance: float, confidence: float = 0.95, power: float = 0.8) -> float:
+    """The smallest difference of means that so many tasks show with this power, two-sided.
+
+    Args:
+        tasks: With both configurations.
+        variance: Of a task's difference: between tasks, and that of its trials.
+        confidence: Of the interval that must not hold zero.
+        power: How often the difference is to be found if it is there.
+
+    Raises:
+        ValueError: One of them cannot be.
+
+    Source: As `sample_size`, solved for the difference.
+    """
+    if tasks < 1 or variance < 0.0 or not 0 < confidence < 1 or not 0 < power < 1:
+        raise ValueError("Expected a task or more, a variance of at least 0, a confidence and a power between 0 and 1.")
+    quantiles = normal_quantile((1.0 + confidence) / 2.0) + normal_quantile(power)
+    return quantiles * math.sqrt(variance / tasks)
 
 
 def paired_variance(rate: float, correlation: float) -> float:

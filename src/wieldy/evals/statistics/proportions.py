@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Sequence
 
 from wieldy.evals.statistics.distributions import normal_quantile, student_t_quantile
-from wieldy.evals.statistics.means import cluster_variance
+from wieldy.evals.statistics.means import cluster_variance, two_way_clustered_mean
 
 
 def wilson(successes: float, trials: float, *, confidence: float = 0.95) -> tuple[float, float]:
@@ -42,9 +42,28 @@ def clustered_wilson(
     Source: E. L. Korn and B. I. Graubard, Confidence intervals for proportions with small expected number of positive
         counts estimated from survey data (1998), for the effective number; the score interval is Wilson's.
     """
+    variance, count = cluster_variance([float(outcome) for outcome in outcomes], clusters)
+    return _of_clusters(outcomes, variance, count, confidence)
+
+
+def two_way_clustered_wilson(
+    outcomes: Sequence[bool], first: Sequence[Hashable], second: Sequence[Hashable], *, confidence: float = 0.95
+) -> tuple[float, float]:
+    """The Wilson interval of a rate whose trials are alike within either of two groupings; always within 0 to 1.
+
+    As `clustered_wilson`, with the variance of `two_way_clustered_mean`; where all are alike each cluster of the
+    grouping with fewer of them counts once.
+
+    Raises:
+        ValueError: As `clustered_wilson`, for either grouping.
+    """
+    estimate = two_way_clustered_mean([float(outcome) for outcome in outcomes], first, second)
+    return _of_clusters(outcomes, estimate.standard_error**2, estimate.clusters, confidence)
+
+
+def _of_clusters(outcomes: Sequence[bool], variance: float, count: int, confidence: float) -> tuple[float, float]:
     trials, successes = len(outcomes), sum(outcomes)
     _check(successes, trials, confidence)
-    variance, count = cluster_variance([float(outcome) for outcome in outcomes], clusters)
     if count == trials:
         return wilson(successes, trials, confidence=confidence)
     rate = successes / trials
@@ -55,6 +74,31 @@ def clustered_wilson(
     effective = spread / variance if variance > 0.0 and spread > 0.0 else float(count)
     effective = min(float(trials), effective) * (z / t) ** 2
     return _wilson(rate, effective, z)
+
+
+def rate_interval(outcomes: Sequence[bool], clusters: Sequence[Hashable]) -> tuple[float, float]:
+    """The 95 % interval of a rate, of however many clusters; everything where nothing is known.
+
+    Several trials of one cluster say nothing about how others differ, so they leave everything possible.
+
+    Raises:
+        ValueError: There are not as many clusters named as outcomes.
+    """
+    if len(outcomes) != len(clusters):
+        raise ValueError(f"Expected one cluster for each of {len(outcomes)} outcomes, found {len(clusters)}.")
+    if len(outcomes) == 1:
+        return wilson(sum(outcomes), 1)
+    return clustered_wilson(outcomes, clusters) if len(set(clusters)) > 1 else (0.0, 1.0)
+
+
+def hidden_share(clusters: int, *, confidence: float = 0.95) -> float:
+    """How large a share of others may differ where so many clusters, two or more, are all alike.
+
+    With trials that come in clusters it is what `clustered_wilson` leaves to a rate of 0.
+    """
+    quantile = (1.0 + confidence) / 2.0
+    t, z = student_t_quantile(quantile, clusters - 1), normal_quantile(quantile)
+    return _wilson(0.0, clusters * (z / t) ** 2, z)[1]
 
 
 def _wilson(rate: float, trials: float, z: float) -> tuple[float, float]:

@@ -7,8 +7,15 @@ Deliberately not here: what to do with trials that could not be scored; they are
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from math import comb
+from typing import Final
+
+from wieldy.evals.statistics.proportions import hidden_share
+
+_ALIKE: Final = 1e-12
+"""Means that lie closer differ by rounding only."""
 
 
 def pass_at_k(trials: int, successes: int, k: int) -> float:
@@ -49,18 +56,42 @@ def mean_over_tasks(estimates: Sequence[float]) -> float:
 
 
 def bootstrap_interval(
-    estimates: Sequence[float], *, confidence: float = 0.95, resamples: int = 2_000, seed: int = 0
+    estimates: Sequence[float],
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+    resamples: int = 2_000,
+    seed: int = 0,
 ) -> tuple[float, float]:
-    """Where the mean over tasks lies, by drawing tasks (not trials) anew.
+    """Where the mean over tasks, each estimated from 0 to 1, lies, by drawing clusters of tasks (not trials) anew.
+
+    It is everything from 0 to 1 for a single cluster, which says nothing of others. Where all clusters are alike, every
+    drawing is, too; then it is as wide as so few may hide one that is not (`hidden_share`).
+
+    Args:
+        estimates: One of each task.
+        clusters: Which tasks may be alike; none if left out.
+        confidence: Of the interval.
+        resamples: How often it is drawn.
+        seed: Of the drawing.
 
     Raises:
-        ValueError: There is no task.
+        ValueError: There is no task, or not every task has its cluster.
 
     Source: B. Efron (1979), the percentile interval.
     """
     mean_over_tasks(estimates)
-    chance = random.Random(seed)
-    means = sorted(sum(chance.choices(estimates, k=len(estimates))) / len(estimates) for _ in range(resamples))
+    groups: dict[Hashable, list[float]] = defaultdict(list)
+    for cluster, estimate in zip(range(len(estimates)) if clusters is None else clusters, estimates, strict=True):
+        groups[cluster].append(estimate)
+    if len(groups) == 1:
+        return 0.0, 1.0
+    chance, own = random.Random(seed), list(groups.values())
+    drawn = (chance.choices(own, k=len(own)) for _ in range(resamples))
+    means = sorted(sum(map(sum, each)) / sum(map(len, each)) for each in drawn)
+    if means[-1] - means[0] < _ALIKE:
+        hidden = hidden_share(len(own), confidence=confidence)
+        return max(0.0, means[0] - hidden), min(1.0, means[0] + hidden)
     tail = (1.0 - confidence) / 2.0
     return _quantile(means, tail), _quantile(means, 1.0 - tail)
 

@@ -1,0 +1,253 @@
+"""Workspaces: commands in a sandbox, and checks that a model's files, and only those, decide."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wieldy import UsageError, sandbox
+from wieldy.core.errors import SandboxTierError, ToolError
+from wieldy.evals.tasks.workspaces import Workspace, files_in_bundle, files_in_folder
+from wieldy.evals.tasks.workspaces.checking import edited, hiding, is_protected, restored, results_in
+from wieldy.evals.tasks.workspaces.commands import PythonCommands, arguments_of
+from wieldy.evals.verdicts.verdict import Verdict
+
+BROKEN = b"def double(n):\n    return n + 2\n"
+RIGHT = b"def double(n):\n    return n * 2\n"
+TESTS = b"""import unittest
+from numbers_of_mine import double
+
+class Doubles(unittest.TestCase):
+    def test_two(self):
+        "Two is the same either way."
+        self.assertEqual(double(2), 4)
+
+    def test_three(self):
+        self.assertEqual(double(3), 6)
+"""
+TWO, THREE = "tests.test_double.Doubles.test_two", "tests.test_double.Doubles.test_three"
+START = {"numbers_of_mine.py": BROKEN, "tests/__init__.py": b"", "tests/test_double.py": TESTS}
+
+
+def workspace(**more: Any) -> Workspace:
+    said: dict[str, Any] = {"fail_to_pass": (THREE,), "pass_to_pass": (TWO,), **more}
+    return Workspace(files=START, check="python -m unittest -v", protected=("tests/*",), **said)
+
+
+async def has_sandbox() -> None:
+    try:
+        async with sandbox.open("jail-ns"):
+            return
+    except SandboxTierError as error:
+        pytest.skip(str(error))
+
+
+async def judged(changes: Mapping[str, bytes | None], wanted: Workspace | None = None) -> str | None:
+    """What is wrong after these files were written, or taken away by a command."""
+    await has_sandbox()
+    wanted = wanted or workspace()
+    async with wanted.begin() as stage:
+        read, write, run = cast("list[Any]", stage.tools)
+        for path, content in changes.items():
+            if content is None:
+                assert "[exit code 0]" in await run(f"python -c \"import os; os.remove('{path}')\"")
+                assert path not in (await read(".")).split("\n")
+            else:
+                await write(path, content.decode())
+        wrong = wanted.judge(await stage.look())
+        return wrong.reason if isinstance(wrong, Verdict) else wrong
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"numbers_of_mine.py": RIGHT}, None),
+        ({"numbers_of_mine.py": RIGHT, "tests/test_more.py": b"import nothing_of_the_kind"}, None),
+        ({}, "fail-to-pass"),
+        ({"numbers_of_mine.py": b"def double(n):\n    return 6\n"}, "pass-to-pass"),
+        ({"numbers_of_mine.py": b"import sys\nsys.exit(0)\n"}, "fail-to-pass"),
+        ({"numbers_of_mine.py": b"import os\nos._exit(0)\n"}, "check-not-run"),
+        ({"numbers_of_mine.py": RIGHT, "tests/test_double.py": TESTS.replace(b"6", b"5")}, "edited-tests"),
+        ({"tests/test_double.py": None}, "edited-tests"),
+        ({"numbers_of_mine.py": None}, "fail-to-pass"),
+        ({"unittest.py": b"print('test_three (tests.test_double.Doubles.test_three) ... ok')"}, "hidden-library"),
+        ({"tests": b"a file where a folder was"}, "check-not-run"),
+    ],
+)
+async def test_a_check_tells_work_from_cheating(changes: dict[str, bytes | None], code: str | None) -> None:
+    wrong = await judged(changes, workspace())
+    assert (wrong and wrong.partition(":")[0]) == code, wrong
+
+
+@pytest.mark.anyio
+async def test_work_that_never_ends_is_not_checked_for_ever() -> None:
+    wrong = await judged({"numbers_of_mine.py": b"while True: pass\n"}, workspace(timeout_s=1.0))
+    assert wrong is not None
+    assert wrong.startswith("check-not-run:")
+
+
+@pytest.mark.anyio
+async def test_without_names_of_tests_the_exit_code_decides() -> None:
+    plain = workspace(fail_to_pass=(), pass_to_pass=())
+    assert await judged({}, plain) == "check: `python -m unittest -v` ended with exit code 1"
+    assert await judged({"numbers_of_mine.py": RIGHT}, plain) is None
+
+
+@pytest.mark.anyio
+async def test_what_a_setup_makes_is_there_and_one_that_fails_says_why() -> None:
+    made = "python -c \"open('numbers_of_mine.py', 'w').write('def double(n): return 2 * n')\""
+    assert await judged({}, workspace(setup=made)) is None
+    with pytest.raises(UsageError, match=r"could not be set up.*\n?.*no such luck"):
+        await judged({}, workspace(setup="python -c \"raise SystemExit('no such luck')\""))
+
+
+@pytest.mark.anyio
+async def test_each_command_finds_the_files_and_nothing_else_of_those_before() -> None:
+    await has_sandbox()
+    async with sandbox.open("jail-ns") as session:
+        commands = PythonCommands(session)
+        await commands.run('python -c \'import json; json.x = 1; open("a", "w").write("1")\'')
+        assert await commands.files() == {"a": b"1"}
+        second = await commands.run('python -c \'import json; print(open("a").read(), hasattr(json, "x"))\'')
+        await commands.write({"b.py": b"import sys\nprint(sys.argv)"})
+        third = await commands.run("python b.py one 'two three'")
+        await commands.write({"b.py": b"open('c', 'w')\n1/0"})
+        failed = await commands.run("python b.py")
+        assert await commands.files() == {"a": b"1", "b.py": b"open('c', 'w')\n1/0", "c": b""}
+        killed = await commands.run("python -c 'import os; os.remove(\"a\"); os._exit(0)'")
+        assert "a" in await commands.files()
+    assert second.shown == "1 False\n[exit code 0]"
+    assert third.stdout == "['b.py', 'one', 'two three']\n"
+    assert failed.exit_code == 1
+    assert "ZeroDivisionError" in failed.stderr
+    assert killed.exit_code is None
+
+
+@pytest.mark.parametrize("command", ["", "python", "python -m", "python -i x", "ls", "sh -c 'python x'", "python 'x"])
+def test_any_other_program_is_refused_in_words(command: str) -> None:
+    with pytest.raises(ToolError, match=r"python FILE|cannot be read"):
+        arguments_of(command)
+    with pytest.raises(UsageError):
+        Workspace(files={}, check=command)
+
+
+NAMES = st.sampled_from(["a.py", "tests/a.py", "tests/b/c.py", "conftest.py"])
+FILES = st.dictionaries(NAMES, st.binary(max_size=1))
+PATTERNS = st.lists(st.sampled_from(["tests/*", "conftest.py", "*.py", "a.py"]))
+
+
+@given(FILES, FILES, PATTERNS)
+def test_protected_files_are_those_of_the_start_and_all_others_those_of_the_end(
+    start: dict[str, bytes], now: dict[str, bytes], patterns: list[str]
+) -> None:
+    back = restored(start, now, patterns)
+    for name in {*start, *now, *back}:
+        assert back.get(name) == (start if is_protected(name, patterns) else now).get(name)
+    assert (edited(start, now, patterns) == []) is all(
+        now.get(name) == start[name] for name in start if is_protected(name, patterns)
+    )
+
+
+def test_tests_are_read_by_their_names() -> None:
+    said = (
+        "test_a (t.A.test_a)\nWith words of its own. ... ok\ntest_b (t.A.test_b) ... FAIL\n"
+        "test_c (t.A.test_c) ... skipped 'x'\n"
+        "test_d (t.A.test_d) ... expected failure\nt/test_x.py::test_e PASSED  [ 50%]\nt/test_x.py::test_f FAILED\n"
+        "test_g (t.A.test_g) ... ok\ntest_g (t.A.test_g) ... FAIL\n"
+    )
+    assert results_in(said) == {
+        "t.A.test_a": True,
+        "t.A.test_b": False,
+        "t.A.test_c": False,
+        "t.A.test_d": False,
+        "t.A.test_g": False,
+        "t/test_x.py::test_e": True,
+        "t/test_x.py::test_f": False,
+    }
+
+
+def test_tests_are_read_from_the_test_anything_protocol() -> None:
+    said = (
+        "TAP version 14\n1..6\nok 1 - adds up\nnot ok 2 - leap years\n# why not\nok 3 plain\nok 4\n"
+        "ok 5 - later # SKIP no disk\nnot ok 6 - some day # TODO\n    ok 1 - within\nok 7 - has a # in it\n"
+        "ok 8 - twice\nnot ok 9 - twice\n"
+    )
+    assert results_in(said) == {
+        "adds up": True,
+        "leap years": False,
+        "plain": True,
+        "later": False,
+        "some day": False,
+        "has a # in it": True,
+        "twice": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "hides"),
+    [
+        ("json.py", True),
+        ("json.pyc", True),
+        ("json/__init__.py", True),
+        ("json.txt", False),
+        ("json", False),
+        ("json/data.py", False),
+        ("test/run.sh", False),
+        ("code/main.pl", False),
+        ("mine/json.py", False),
+        ("mine.py", False),
+    ],
+)
+def test_a_file_hides_a_module_only_if_it_would_be_imported_in_its_place(name: str, hides: bool) -> None:
+    assert hiding({}, {name: b""}) == ([name] if hides else [])
+    assert hiding({name: b""}, {name: b"1"}) == []
+
+
+@pytest.mark.parametrize("name", ["protected", "fail_to_pass", "pass_to_pass", "packages"])
+@pytest.mark.parametrize("value", ["tests/*", b"tests", None, ("a", 1), {"a": 1}])
+def test_what_is_no_list_of_texts_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(UsageError, match=f"Workspace.{name}"):
+        Workspace(files={}, check="python a.py", **{name: value})
+
+
+def test_a_workspace_begins_with_the_files_of_a_folder_or_of_a_commit(tmp_path: Path) -> None:
+    folder, bundle = tmp_path / "repository", tmp_path / "start.bundle"
+    (folder / "tests").mkdir(parents=True)
+    (folder / "tests" / "a.py").write_bytes(b"1")
+
+    def git(*arguments: str) -> None:
+        who = ("-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "init.defaultBranch=main")
+        subprocess.run(("git", *who, "-C", str(folder), *arguments), check=True, capture_output=True)
+
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "first")
+    (folder / "b.py").write_bytes(b"2")
+    assert files_in_folder(folder) == {"tests/a.py": b"1", "b.py": b"2"}
+    git("add", ".")
+    git("commit", "-m", "second")
+    git("bundle", "create", str(bundle), "main", "HEAD")
+    assert files_in_bundle(bundle) == files_in_bundle(bundle, "main") == {"tests/a.py": b"1", "b.py": b"2"}
+    assert files_in_bundle(bundle, "main~1") == {"tests/a.py": b"1"}
+    with pytest.raises(UsageError, match="git bundle with that commit"):
+        files_in_bundle(bundle, "nowhere")
+    with pytest.raises(UsageError, match="no file"):
+        files_in_folder(tmp_path / "nothing")
+
+
+@pytest.mark.anyio
+async def test_without_a_sandbox_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> object:
+        raise SandboxTierError("code cannot be isolated on this machine", reasons={})
+
+    monkeypatch.setattr(sandbox, "open", refuse)
+    with pytest.raises(SandboxTierError):
+        async with workspace().begin():
+            pass
