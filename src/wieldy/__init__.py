@@ -9,8 +9,8 @@
 
     print(Agent("local", tools=[weather]).run_sync("Do I need an umbrella in Rome?").text)
 
-Everything that a program usually needs is importable from here; `wieldy.connect`, `wieldy.formats`, `wieldy.grammar`,
-`wieldy.sandbox` and `wieldy.testing` are modules of their own, and are there after `import wieldy`.
+Everything that a program usually needs is importable from here; `wieldy.connect`, `wieldy.evals`, `wieldy.formats`,
+`wieldy.grammar`, `wieldy.sandbox` and `wieldy.testing` are modules of their own, and are there after `import wieldy`.
 """
 
 from importlib import import_module
@@ -35,6 +35,7 @@ from wieldy.core.errors import (
     ArgumentsError,
     AuthenticationError,
     BudgetError,
+    ContentFilterError,
     ForcedArgumentsError,
     ForcedOutputWarning,
     GrammarError,
@@ -155,6 +156,7 @@ __all__ = [
     "CallWaiting",
     "ChoiceOutput",
     "CodeRules",
+    "ContentFilterError",
     "Context",
     "Decision",
     "Deny",
@@ -308,7 +310,7 @@ _LOADED_ON_USE = {
 
 
 # Loaded when they are first named, for the same reason.
-_ROOMS = ("connect", "formats", "grammar", "sandbox", "testing")
+_ROOMS = ("connect", "evals", "formats", "grammar", "sandbox", "testing")
 
 
 def __getattr__(name: str) -> object:

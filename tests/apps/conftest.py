@@ -156,12 +156,15 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def wieldy(environment: dict[str, str], tmp_path: Path) -> Wieldy:
-    """Runs the command and returns what it printed and its exit code."""
+def wieldy(forked_wieldy: tuple[str, ...], environment: dict[str, str], tmp_path: Path) -> Wieldy:
+    """Runs the command and returns what it printed and its exit code.
+
+    That each command finds by itself all that it needs is seen where it is started anew (`test_main`).
+    """
 
     def run(*arguments: str | Path, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*COMMAND, *map(str, arguments)],
+            [*forked_wieldy, *map(str, arguments)],
             capture_output=True,
             input=stdin,
             encoding="utf-8",

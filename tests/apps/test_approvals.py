@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from wieldy.apps.cli.recipe import Recipe
+from wieldy.connect.serving.calls import CLIENT
 from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import ToolCall
 from wieldy.core.messages import Message
@@ -120,6 +121,21 @@ def test_what_cannot_be_decided_on_is_refused_and_nothing_is_written(
         assert len(opened.read(RUN)) == 6
 
 
+def test_of_a_clients_call_the_server_goes_on_by_itself(wieldy: Callable[..., Result], journal: Path) -> None:
+    with SqliteJournal(journal) as opened:
+        entries = opened.read(RUN)
+    journal.unlink()
+    with SqliteJournal(journal) as opened:
+        drafts = [Draft(entry.kind, {**entry.data, "metadata": {}}) for entry in entries]
+        first = Draft(drafts[0].kind, {**drafts[0].data, "model": CLIENT})
+        opened.append(RUN, first, *(draft for draft in drafts[1:] if draft.data.get("call_id") != "c2"))
+
+    said = wieldy("approve", RUN, "c1", "--journal", journal).stdout
+
+    assert "makes the same call again, to the same server" in " ".join(said.split())
+    assert "resume" not in said
+
+
 def test_a_call_is_decided_on_once(wieldy: Callable[..., Result], journal: Path) -> None:
     assert wieldy("deny", RUN, "c1", "--by", "bob", "--journal", journal).returncode == 0
 
@@ -153,3 +169,19 @@ def test_how_a_run_goes_on_depends_on_who_has_started_it(
         opened.append(RUN, *(draft for draft in drafts if draft.data.get("call_id") != "c2"))
     assert wieldy("approve", RUN, "c1", "--journal", "runs.db").stdout.splitlines()[-1] == words
     assert wieldy("approve", RUN, "--journal", "runs.db").stdout.splitlines()[-1] == words
+
+
+def test_a_clients_call_goes_on_where_it_was_made_and_nowhere_else(
+    wieldy: Callable[..., Result], journal: Path
+) -> None:
+    with SqliteJournal(journal) as opened:
+        drafts = [Draft(entry.kind, {**entry.data, "model": CLIENT}) for entry in opened.read(RUN)]
+    journal.unlink()
+    with SqliteJournal(journal) as opened:
+        opened.append(RUN, *(draft for draft in drafts if draft.data.get("call_id") != "c2"))
+    refused = wieldy("resume", RUN, "--model", "local", "--journal", "runs.db")
+    assert refused.returncode == 2
+    assert "only the server that it came to can go on with it" in refused.stderr
+    assert (
+        "makes the same call again, to the same server" in wieldy("approve", RUN, "c1", "--journal", "runs.db").stdout
+    )

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,51 @@ def test_help_does_not_wait_for_what_only_the_commands_need() -> None:
         "wieldy.run",
         "wieldy.agent",
     } & set(loaded)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run Hi --model http://127.0.0.1:9/v1 --tools shop.py --mcp none.json",
+        "resume last",
+        "approve last",
+        "deny last 1",
+        "runs",
+        "show last",
+        "verify",
+        "lint shop.py",
+        "tools --openapi none.json",
+        "search refund --catalog shop.py",
+        "gateway none.json",
+        "doctor",
+        "exec shop.py",
+        "eval --template tasks.jsonl",
+        "eval none.jsonl",
+        "eval plan --tasks 100",
+        "report",
+        "formats list",
+        "sandbox probe",
+        "skills list",
+    ],
+)
+def test_each_command_finds_by_itself_what_it_needs(
+    words: str, environment: dict[str, str], tools_file: Path, tmp_path: Path
+) -> None:
+    assert tools_file.name == "shop.py"
+
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "wieldy.apps.cli.main", "--debug", *words.split()],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+        check=False,
+        timeout=60,
+    )
+
+    assert result.returncode in (0, 1, 2)
+    assert "ImportError" not in result.stderr
+    assert "Warning" not in result.stderr
 
 
 @pytest.mark.parametrize("arguments", [(), ("nonsense",), ("show",), ("--nonsense",), ("runs", "--limit", "many")])

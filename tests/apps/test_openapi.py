@@ -60,6 +60,33 @@ def test_tools_are_listed_with_what_they_do_and_what_they_cost(spec: Path) -> No
     assert "GET /bad" in result.stderr
 
 
+def test_what_code_that_looks_around_would_read_is_told(spec: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert "to code that looks around: " in invoke("tools", "--openapi", str(spec)).stdout
+    invoke("tools", "--openapi", str(spec), "--json")
+    found = json.loads(capfd.readouterr().out)["code_tokens"]
+    assert found["tools"] == 2
+    assert found["servers"] < found["names"] < found["stubs"]
+
+
+def test_what_a_provider_makes_of_tools_is_shown(spec: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    shown = invoke("tools", "--openapi", str(spec), "--dialect", "gemini-openapi").stdout
+    assert '"required":["text"]' in shown
+    assert "# additionalProperties: Gemini's Schema closes no object" in shown
+    assert "2 tools for gemini-openapi: 0 enforced as a whole, 2 in part, 0 without a form" in shown
+    invoke("tools", "--openapi", str(spec), "--dialect", "openai-strict", "--json")
+    found = json.loads(capfd.readouterr().out)
+    tools = {tool["name"]: tool for tool in found["tools"]}
+    assert tools["list_notes"]["schema"]["properties"]["q"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    assert tools["add_note"]["lost"] == tools["add_note"]["refused"] == []
+    assert {"pointer": "#", "keyword": "required"} in tools["add_note"]["kept"]
+    assert (found["dialect"], found["whole"], found["without_form"]) == ("openai-strict", 2, 0)
+
+
+def test_a_dialect_that_is_none_is_told_before_anything_is_read() -> None:
+    result = invoke("tools", "--mcp", "no-such-program-7", "--dialect", "gemin", code=2)
+    assert "Did you mean 'gemini'?" in result.output
+
+
 def test_machines_are_told_everything(spec: Path, recorder: Recorder, capfd: pytest.CaptureFixture[str]) -> None:
     invoke("tools", "--openapi", str(spec), "--json", "--curl")
     found = json.loads(capfd.readouterr().out)

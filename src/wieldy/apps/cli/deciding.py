@@ -21,6 +21,7 @@ from wieldy.apps.cli.next_commands import NextCommands
 from wieldy.apps.cli.recipe import Recipe
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.untrusted import neutralise
+from wieldy.connect.serving.calls import CLIENT
 from wieldy.core.errors import UsageError
 from wieldy.run.consent import Consent
 from wieldy.run.nested import root_of
@@ -126,6 +127,11 @@ def _show(request: ApprovalRequest, approval: Approval, *, root: RunState, left:
 
 
 def _go_on(run: RunState, commands: NextCommands) -> str:
+    if run.model == CLIENT:  # the run is a client's call, and the server that it came to goes on with it
+        return (
+            "A call that still waits for this goes on by itself; a client that was told that it waits makes the same "
+            "call again, to the same server. One that was started anew since then asks anew."
+        )
     if Recipe.from_metadata(run.metadata) is None:  # `wieldy resume` would have to be told its model and tools
         return f"Go on with the run in the program that started it: agent.resume_sync({run.run_id!r})"
     return f"Go on with the run: {commands.resume(run.run_id)}"

@@ -67,7 +67,7 @@ class Described:
             server=None if said["server"] is None else str(said["server"]),
         )
 
-    def toolset(self, *, environment: Mapping[str, str] | None = None) -> OpenApiToolset:
+    def toolset(self, *, environment: Mapping[str, str] | None = None, output_schemas: bool = False) -> OpenApiToolset:
         """The service's tools; what lies behind a URL is not fetched yet.
 
         Raises:
@@ -80,6 +80,7 @@ class Described:
             credentials=_secrets(self.credentials, os.environ if environment is None else environment),
             only=self.only or None,
             server=self.server,
+            output_schemas=output_schemas,
         )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import anyio
 from rich.text import Text
 
+from wieldy.apps.cli.code_tokens import code_tokens_to_json, show_code_tokens
 from wieldy.apps.cli.facts import counted
 from wieldy.apps.cli.failures import note
 from wieldy.apps.cli.json_lines import JsonLines
@@ -36,7 +37,7 @@ def show_described(service: Described, *, json: bool, curl: bool) -> None:
     Raises:
         UsageError: Its document cannot be read.
     """
-    toolset = service.toolset()
+    toolset = service.toolset(output_schemas=True)
     anyio.run(_open, toolset)
     if json:
         with JsonLines() as lines:
@@ -62,6 +63,7 @@ def _show(terminal: Terminal, toolset: OpenApiToolset, *, curl: bool) -> None:
     total = sum(token_cost(tool.definition) for tool in tools)
     terminal.print()
     terminal.block(Text(f"{counted(len(tools), 'tool')}, about {total:,} tokens in every request", style="dim"))
+    show_code_tokens(terminal, toolset.definitions)
     cut = sum(_is_cut(toolset, tool) for tool in tools)
     if cut:
         note(f"The schemas of {counted(cut, 'tool')} are shortened: what lies deep in their arguments is left open.")
@@ -77,6 +79,7 @@ def _to_json(toolset: OpenApiToolset, *, curl: bool) -> JsonObject:
     return {
         "tools": [_tool_to_json(toolset, tool, curl=curl) for tool in tools],
         "tokens": sum(token_cost(tool.definition) for tool in tools),
+        "code_tokens": code_tokens_to_json(toolset.definitions),
         "security_schemes": schemes,
         "diagnostics": [{"place": each.place, "reason": each.reason} for each in toolset.diagnostics],
     }
@@ -92,7 +95,7 @@ def _tool_to_json(toolset: OpenApiToolset, tool: Tool, *, curl: bool) -> JsonObj
         "operation_id": operation.operation_id or None,
         "description": definition.description,
         "input_schema": definition.input_schema,
-        "output_schema": toolset.output_schema(tool.name),
+        "output_schema": definition.output_schema,
         "effect": tool.effect,
         "effect_declared": tool.effect_declared,
         "trust": tool.trust,

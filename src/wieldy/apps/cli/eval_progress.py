@@ -12,10 +12,12 @@ from rich.text import Text
 
 from wieldy.apps.cli.facts import format_duration
 from wieldy.apps.cli.terminal import Terminal
-from wieldy.evals.running import Progress
+from wieldy.evals.studies.running import Progress
 
 QUIET_S = 10.0
 """Between two lines, in seconds."""
+NARROW = 64
+"""Columns below which there is no bar."""
 
 
 def progress_on(terminal: Terminal, opened: ExitStack) -> Callable[[Progress], None]:
@@ -26,7 +28,9 @@ def progress_on(terminal: Terminal, opened: ExitStack) -> Callable[[Progress], N
 
 
 def _bar(terminal: Terminal, opened: ExitStack) -> Callable[[Progress], None]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    numbers = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeRemainingColumn())
+    # Where there is little room, the numbers say more than the bar.
+    columns = numbers if terminal.width < NARROW else (numbers[0], BarColumn(), *numbers[1:])
     bar = opened.enter_context(Bar(*columns, console=terminal, transient=True))
     task = bar.add_task("trials", total=None)
     counts = {"pass": 0, "done": 0}

@@ -51,6 +51,15 @@ class JsonCommand(TyperCommand):
             return super().invoke(ctx)
 
 
+class WithDefault(TyperGroup):
+    """A group whose first command runs where none is named: `wieldy eval bfcl` beside `wieldy eval plan`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # as above
+        """Names the first command, unless the arguments begin with another one."""
+        named = args if args and args[0] in self.commands else [next(iter(self.commands)), *args]
+        return super().parse_args(ctx, named)
+
+
 @contextmanager
 def telling_in_json(*, if_: bool) -> Generator[None]:
     """What fails inside is told as one object of JSON as well, if that was asked for."""

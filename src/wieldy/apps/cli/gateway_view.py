@@ -9,11 +9,11 @@ import difflib
 import json as json_module
 import os
 import socket
-from collections.abc import Iterable
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from rich.text import Text
@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from wieldy.gateway.catalogue import Listed
     from wieldy.gateway.config import GatewayConfig
 
+_SECRET: Final = (
+    "In what is said of them a credential of this gateway stands, so nobody is shown it and nobody can accept it."
+)
+
 
 def serve(file: Path, *, port: int | None, journal: str | None, json: bool) -> None:
     """Serve until the process is asked to end.
@@ -49,7 +53,9 @@ def serve(file: Path, *, port: int | None, journal: str | None, json: bool) -> N
         JournalError: The journal cannot be used.
     """
     config = read_config(file, environment=os.environ)
-    recorded = journal_of(journal or config.journal or _made(default_journal()))
+    if journal:
+        config = replace(config, journal=journal)
+    recorded = journal_of(config.journal or _made(default_journal()))
     gateway = _gateway(config, recorded)
     app, end_streams = gateway_application(gateway)
     with server.listening(config.host, config.port if port is None else port) as place:
@@ -76,12 +82,35 @@ def show_pins(file: Path, *, accept: tuple[str, ...], json: bool) -> int:
     unused = [pattern for pattern in accept if not any(fnmatchcase(each.name, pattern) for each in listed)]
     if unused:
         raise UsageError(f"Expected names of tools to accept, found {', '.join(map(repr, unused))}, which fit none.")
-    meant = [each for each in listed if any(fnmatchcase(each.name, pattern) for pattern in accept)]
-    if meant:
-        pins.accept(each.definition for each in meant)
-    (_print_json if json else _print)(gateway, listed, removed, accepted={each.name for each in meant})
-    left = [each for each in listed if not each.is_callable and each not in meant]
-    return FAILED if left or any(source.failures for source in gateway.sources) else 0
+    meant = [any(fnmatchcase(each.name, pattern) for pattern in accept) for each in listed]
+    if any(meant):
+        pins.accept(
+            each.definition for each, is_meant in zip(listed, meant, strict=True) if is_meant and not each.is_secret
+        )
+    now = [_as_it_is_now(gateway, each) for each in listed]
+    if json:
+        _print_json(gateway, now, removed)
+    else:
+        _print(gateway, now, removed, before=listed)
+    _say_what_was_not_accepted([each for each, is_meant in zip(now, meant, strict=True) if is_meant])
+    is_left = any(not each.is_callable for each in now)
+    return FAILED if is_left or any(source.failures for source in gateway.sources) else 0
+
+
+def _as_it_is_now(gateway: Gateway, listed: Listed) -> Listed:
+    """With its state after something was accepted: of two definitions of one tool, one is."""
+    source = next(each for each in gateway.sources if each.name == listed.definition.source)
+    return listed if listed.is_secret else replace(listed, state=gateway.catalogue.state_of(source, listed.definition))
+
+
+def _say_what_was_not_accepted(meant: list[Listed]) -> None:
+    if secret := sorted({each.name for each in meant if each.is_secret}):
+        note(f"Not accepted: {', '.join(secret)}. {_SECRET}")
+    if twice := sorted({each.name for each in meant if not each.is_callable and not each.is_secret}):
+        note(
+            f"Not accepted for everybody: {', '.join(twice)}. Their server describes them differently to different "
+            "principals, and one definition is accepted for each."
+        )
 
 
 def _gateway(config: GatewayConfig, journal: Journal) -> Gateway:
@@ -95,7 +124,8 @@ async def _learn(gateway: Gateway) -> list[Listed]:
     async with gateway.opened():
         found: dict[tuple[str, str], Listed] = {}
         for name in gateway.config.callers:
-            for each in gateway.catalogue.listed(name):
+            prompts = [each.listed for each in await gateway.shelf.prompts(name)]
+            for each in (*gateway.catalogue.listed(name), *prompts):
                 found.setdefault((each.name, each.definition.digest), each)
         return list(found.values())
 
@@ -104,6 +134,7 @@ def _tell_start(gateway: Gateway, place: socket.socket, *, json: bool) -> None:
     host, port = place.getsockname()[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     listed = [each for name in gateway.config.callers for each in gateway.catalogue.listed(name)]
+    secret = sorted({each.name for each in listed if each.is_secret})
     blocked = sorted({each.name for each in listed if not each.is_callable})
     offered = len({each.name for each in listed if each.is_callable})
     if json:
@@ -112,11 +143,13 @@ def _tell_start(gateway: Gateway, place: socket.socket, *, json: bool) -> None:
         out().block(Text(f"MCP: {url}/mcp"))
         out().block(Text(f"HTTP: {url}/openapi.json"))
         out().block(Text(f"{counted(offered, 'tool')} for {counted(len(gateway.config.callers), 'principal')}"))
-    if blocked:
+    if unaccepted := len(blocked) - len(secret):
         note(
-            f"{counted(len(blocked), 'tool')} cannot be called, because nobody has accepted what is said of them: "
+            f"{counted(unaccepted, 'tool')} cannot be called, because nobody has accepted what is said of them: "
             f"wieldy gateway pins {gateway.config.file}"
         )
+    if secret:
+        note(f"{counted(len(secret), 'tool')} cannot be called: {', '.join(secret)}. {_SECRET}")
     flush_streams()
 
 
@@ -126,18 +159,18 @@ def _made(file: Path) -> Path:
 
 
 def _print(
-    gateway: Gateway, listed: Iterable[Listed], removed: dict[str, tuple[str, ...]], *, accepted: set[str]
+    gateway: Gateway, listed: list[Listed], removed: dict[str, tuple[str, ...]], *, before: list[Listed]
 ) -> None:
     terminal, pins, counts = out(), gateway.catalogue.pins, dict[str, int]()
-    for each in listed:
-        state = "accepted now" if each.name in accepted else each.state
+    for each, earlier in zip(listed, before, strict=True):
+        state = "accepted now" if each.state != earlier.state and each.is_callable else each.state
         counts[state] = counts.get(state, 0) + 1
-        if each.state == "accepted":
+        if state == "accepted":
             continue
         terminal.block(Text(f"{each.name}: {state}", style="bold"))
-        before = {} if each.state == "new" else pins.accepted(each.definition.source, each.definition.original) or {}
-        if each.name not in accepted:
-            for line in _difference(before, each.definition.said):
+        old = {} if each.state == "new" else pins.accepted(each.definition.source, each.definition.original) or {}
+        if not each.is_callable:
+            for line in _difference(old, each.definition.said):
                 terminal.block(Text(neutralise(line)), first="  ", rest="    ")
     for source, names in removed.items():
         for name in names:
@@ -158,9 +191,7 @@ def _difference(before: JsonObject, after: JsonObject) -> list[str]:
     return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
 
-def _print_json(
-    gateway: Gateway, listed: Iterable[Listed], removed: dict[str, tuple[str, ...]], *, accepted: set[str]
-) -> None:
+def _print_json(gateway: Gateway, listed: list[Listed], removed: dict[str, tuple[str, ...]]) -> None:
     pins = gateway.catalogue.pins
     print_json(
         {
@@ -170,7 +201,7 @@ def _print_json(
                     "name": each.name,
                     "source": each.definition.source,
                     "original_name": each.definition.original,
-                    "state": "accepted" if each.name in accepted else each.state,
+                    "state": each.state,
                     "sha256": each.definition.digest,
                     "definition": each.definition.said,
                     "accepted": pins.accepted(each.definition.source, each.definition.original),

@@ -14,11 +14,13 @@ import typer
 from wieldy.apps.cli import (
     approve,
     doctor,
+    eval_plan,
     evaluate,
     execute,
     formats,
     gateway,
     lint,
+    report,
     resume,
     run,
     runs,
@@ -29,7 +31,7 @@ from wieldy.apps.cli import (
     tools,
     verify,
 )
-from wieldy.apps.cli.failures import INTERRUPTED, Commands, JsonCommand, tell
+from wieldy.apps.cli.failures import INTERRUPTED, Commands, JsonCommand, WithDefault, tell
 from wieldy.apps.cli.terminal import flush_streams, prepare_streams
 
 app = typer.Typer(
@@ -78,11 +80,14 @@ for command in (
     search.search,
     gateway.gateway,
     doctor.doctor,
-    evaluate.report,
+    report.report,
 ):
     app.command(cls=JsonCommand)(command)
 app.command("exec", cls=JsonCommand)(execute.execute)
-app.command("eval", cls=JsonCommand)(evaluate.evaluate)
+evals = typer.Typer(cls=WithDefault, help="Run tasks and judge what came of them; or plan how many it takes.")
+evals.command("run", cls=JsonCommand)(evaluate.evaluate)
+evals.command("plan", cls=JsonCommand)(eval_plan.plan)
+app.add_typer(evals, name="eval")
 app.add_typer(formats.app, name="formats")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(skills.app, name="skills")

@@ -6,6 +6,7 @@ Deliberately not here: when to name which of them.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
@@ -43,6 +44,11 @@ class NextCommands:
     def _command(self, *words: str) -> str:
         journal = () if self.journal is None else ("--journal", without_password(self.journal))
         return shlex.join(("wieldy", *words, *journal))
+
+
+def command_line(arguments: Sequence[str]) -> str:
+    """The command that a person typed, as it may be shown to anybody."""
+    return shlex.join(("wieldy", *map(without_password, arguments[1:])))
 
 
 def without_password(journal: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
@@ -56,4 +57,12 @@ PauseOption: TypeAlias = Annotated[
 ]
 ByOption: TypeAlias = Annotated[
     str | None, typer.Option("--by", metavar="NAME", help="Who decides; the name of your user if left out.")
+]
+BaselineOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--baseline", metavar="NAME", help="Compare with this configuration only; every pair is if left out."),
+]
+StoreOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--store", metavar="FILE", help="Results of many studies, over time; made if it is not there."),
 ]

@@ -22,6 +22,7 @@ from wieldy.apps.cli.recipe import Recipe
 from wieldy.apps.cli.session import Session
 from wieldy.apps.cli.terminal import out
 from wieldy.apps.cli.untrusted import neutralise
+from wieldy.connect.serving.calls import CLIENT
 from wieldy.core.errors import UsageError
 from wieldy.core.events import RunResult
 from wieldy.run.journal import verify
@@ -95,6 +96,11 @@ def _entries(run: str, journal: str | None) -> Sequence[Entry]:
 
 
 def _recipe(state: RunState, changes: Changes) -> Recipe:
+    if state.model == CLIENT:
+        raise UsageError(
+            f"Run {state.run_id} is a call that a client made, and only the server that it came to can go on with it: "
+            "when the client makes the same call again."
+        )
     known = Recipe.from_metadata(state.metadata, mcp=changes.mcp, openapi=changes.openapi)
     if known is None and changes.model is None:
         raise UsageError(

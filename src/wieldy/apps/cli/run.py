@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -39,57 +39,68 @@ class Strategy(StrEnum):
     native = "native"
 
 
+Prompt: TypeAlias = Annotated[str, typer.Argument(metavar="PROMPT", help="What the model is asked.")]
+ModelOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="M",
+        help="local, local:PATH.gguf, openai:NAME, anthropic:NAME or http://HOST:PORT/v1#NAME.",
+    ),
+]
+ToolsOption: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option("--tools", "-t", metavar="FILE.py", help="A Python file with tools; may be given several times."),
+]
+ActionsOption: TypeAlias = Annotated[Actions, typer.Option("--actions", help="How the model acts.")]
+SkillsOption: TypeAlias = Annotated[
+    Path | None, typer.Option("--skills", metavar="FOLDER", help="Offer the skills of this folder as well.")
+]
+StrategyOption: TypeAlias = Annotated[
+    Strategy | None,
+    typer.Option("--strategy", help="How the model is led; without it guided where the model can be, else native."),
+]
+TurnsOption: TypeAlias = Annotated[
+    int | None, typer.Option("--turns", metavar="N", min=1, help="Replies that may call tools; 20 if left out.")
+]
+CostOption: TypeAlias = Annotated[
+    float | None, typer.Option("--cost", metavar="USD", min=0, help="What the model's tokens may cost, in US dollars.")
+]
+TimeOption: TypeAlias = Annotated[
+    float | None, typer.Option("--time", metavar="SECONDS", min=0, help="How long the run may be at work.")
+]
+OutputOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--output", metavar="SCHEMA.json", help="A JSON Schema; the answer is JSON that fits it."),
+]
+InstructionsOption: TypeAlias = Annotated[
+    str | None, typer.Option("--instructions", metavar="TEXT", help="What the model is told before the prompt.")
+]
+
+
 def run(  # noqa: PLR0913 - one parameter for each option of the command
-    prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="What the model is asked.")],
+    prompt: Prompt,
     *,
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="M",
-            help="local, local:PATH.gguf, openai:NAME, anthropic:NAME or http://HOST:PORT/v1#NAME.",
-        ),
-    ] = "local",
-    tools: Annotated[
-        list[Path] | None,
-        typer.Option("--tools", "-t", metavar="FILE.py", help="A Python file with tools; may be given several times."),
-    ] = None,
+    model: ModelOption = "local",
+    tools: ToolsOption = None,
     mcp: McpOption = None,
     openapi: OpenApiOption = None,
     credential: CredentialOption = None,
     only: OnlyOption = None,
     server: ServerOption = None,
     journal: JournalOption = None,
-    actions: Annotated[Actions, typer.Option("--actions", help="How the model acts.")] = Actions.calls,
-    skills: Annotated[
-        Path | None,
-        typer.Option("--skills", metavar="FOLDER", help="Offer the skills of this folder as well."),
-    ] = None,
-    strategy: Annotated[
-        Strategy | None,
-        typer.Option("--strategy", help="How the model is led; without it guided where the model can be, else native."),
-    ] = None,
-    turns: Annotated[
-        int | None, typer.Option("--turns", metavar="N", min=1, help="Replies that may call tools; 20 if left out.")
-    ] = None,
-    cost: Annotated[
-        float | None,
-        typer.Option("--cost", metavar="USD", min=0, help="What the model's tokens may cost, in US dollars."),
-    ] = None,
-    time: Annotated[
-        float | None, typer.Option("--time", metavar="SECONDS", min=0, help="How long the run may be at work.")
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", metavar="SCHEMA.json", help="A JSON Schema; the answer is JSON that fits it."),
-    ] = None,
+    actions: ActionsOption = Actions.calls,
+    skills: SkillsOption = None,
+    strategy: StrategyOption = None,
+    turns: TurnsOption = None,
+    cost: CostOption = None,
+    time: TimeOption = None,
+    output: OutputOption = None,
     yes: YesOption = False,
     pause: PauseOption = False,
     json: JsonOption = False,
-    instructions: Annotated[
-        str | None, typer.Option("--instructions", metavar="TEXT", help="What the model is told before the prompt.")
-    ] = None,
+    instructions: InstructionsOption = None,
 ) -> None:
     """Answer a prompt with a model that may call tools.
 

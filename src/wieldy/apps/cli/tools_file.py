@@ -20,6 +20,7 @@ from typing import TypeAlias, cast
 from wieldy.core.errors import UsageError
 from wieldy.core.json import digest
 from wieldy.tools import Tool, Toolset
+from wieldy.tools.fresh_source import spec_of
 
 Item: TypeAlias = "Tool | Toolset | FunctionType"
 
@@ -100,7 +101,7 @@ def _run(path: Path) -> ModuleType:
     file = path.absolute()
     # The same in every process: what a tool did is known by where its code comes from.
     name = f"wieldy_tools_file_{path.stem}_{digest(str(file))[:8]}"
-    spec = importlib.util.spec_from_file_location(name, file)
+    spec = spec_of(name, file)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path}: expected a Python file whose name ends in .py")
     module = importlib.util.module_from_spec(spec)

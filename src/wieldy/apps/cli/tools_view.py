@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import anyio
 from rich.text import Text
 
+from wieldy.apps.cli.code_tokens import code_tokens_to_json, show_code_tokens
 from wieldy.apps.cli.facts import counted
 from wieldy.apps.cli.failures import note
 from wieldy.apps.cli.json_lines import JsonLines
@@ -73,6 +74,7 @@ def _show(terminal: Terminal, found: _Found) -> None:
         terminal.block(Text(neutralise(text), style="dim"))
     total = sum(token_cost(tool.definition) for tool in found.tools)
     terminal.block(Text(f"{counted(len(found.tools), 'tool')}, about {total:,} tokens in every request", style="dim"))
+    show_code_tokens(terminal, [tool.definition for tool in found.tools])
     for notice in found.notices:
         note(str(notice))
 
@@ -81,6 +83,7 @@ def _to_json(found: _Found) -> JsonObject:
     return {
         "tools": [_tool_to_json(tool) for tool in found.tools],
         "tokens": sum(token_cost(tool.definition) for tool in found.tools),
+        "code_tokens": code_tokens_to_json(tool.definition for tool in found.tools),
         "servers": [
             {"name": name, "calls_itself": info.name, "protocol": info.protocol, "instructions": info.instructions}
             for name, info in found.servers.items()
