@@ -14,6 +14,7 @@ from wieldy.sandbox import probe
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = (
     "how-to/actions.md",
+    "how-to/dialects.md",
     "how-to/foreign-histories.md",
     "how-to/mcp-server.md",
     "how-to/outputs.md",
