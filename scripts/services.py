@@ -1,4 +1,4 @@
-"""The servers that some tests need: installs them where that is allowed, and starts throw-away ones on this machine.
+"""The programs that some tests need: installs them where that is allowed, and starts servers to be thrown away.
 
     python scripts/services.py install     before the tests; says what will be skipped where it cannot install
 
@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NEEDED = ("initdb", "pg_ctl", "postgres")
 WHERE_DEBIAN_PUTS_THEM = "/usr/lib/postgresql/*/bin"
 NO_CLUSTER = Path("/etc/postgresql-common/createcluster.d/only-for-tests.conf")
@@ -49,7 +50,12 @@ def why_no_postgres() -> str | None:
 
 
 def install() -> None:
-    """PostgreSQL is installed, or it was said why not; always ends well, since the other tests are worth running."""
+    """They are installed, or it was said why not; always ends well, since the other tests are worth running."""
+    _install_postgres()
+    _install_browser()
+
+
+def _install_postgres() -> None:
     if postgres_programs() is None and shutil.which("apt-get") and os.geteuid() == 0:
         print("Installing PostgreSQL for the tests that need a server ...", flush=True)
         _apt_get("update")
@@ -62,6 +68,30 @@ def install() -> None:
     reason = why_no_postgres()
     said = f"Tests with PostgreSQL will be skipped: {reason}." if reason else f"PostgreSQL: {postgres_programs()}"
     print(said, file=sys.stderr if reason else sys.stdout, flush=True)
+
+
+def _install_browser() -> None:
+    if why_no_browser() is not None and shutil.which("apt-get") and os.geteuid() == 0:
+        print("Installing Chromium for the tests that open pages ...", flush=True)
+        _apt_get("update")
+        _apt_get("install", "chromium")
+    reason = why_no_browser()
+    said = f"Tests with a browser will be skipped: {reason}." if reason else f"Chromium: {browser_program()}"
+    print(said, file=sys.stderr if reason else sys.stdout, flush=True)
+
+
+def browser_program() -> str | None:
+    """The browser that is installed here; None if there is none."""
+    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
+
+
+def why_no_browser() -> str | None:
+    """Why the tests that open pages cannot run; None if they can."""
+    if os.name != "posix":
+        return "tests with a browser start it as on Linux and macOS"
+    if browser_program() is None:
+        return "no Chromium is installed; on Debian and Ubuntu: apt-get install chromium"
+    return None
 
 
 class Postgres:

@@ -1,7 +1,9 @@
 """What every test may rely on."""
 
+import gc
 import importlib.util
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,8 +16,11 @@ from hypothesis import HealthCheck, settings
 from wieldy.connect.models.weights import SMALLEST, find
 from wieldy.grammar import Tokenizer
 
+from .sandbox.tiers.container_images import Podman, prepared, remove
+
 # A deadline would be a wall clock in every law, and whatever else runs on the machine would break it.
-settings.register_profile("wieldy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("wieldy", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("long", settings.get_profile("wieldy"), max_examples=1000)  # --hypothesis-profile=long
 settings.load_profile("wieldy")
 
 # Lines are fitted to it where it is set, and whatever runs the tests may set it.
@@ -37,6 +42,38 @@ def smallest_model() -> Path:
     if path is None:
         pytest.skip(NO_MODEL)
     return path
+
+
+@pytest.fixture(scope="session")
+def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Podman]:
+    """A store with an image, and the environment set so that podman uses it; skipped, with the reason, without."""
+    directory = tmp_path_factory.mktemp("podman")
+    try:
+        found = prepared(directory)
+        if found.reason is not None:
+            pytest.skip(f"podman: {found.reason}")
+        with pytest.MonkeyPatch.context() as environment:
+            for name, value in found.environment.items():
+                environment.setenv(name, value)
+            yield found
+    finally:
+        remove(directory)
+
+
+@pytest.fixture(scope="session")
+def forked_wieldy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
+    """The command line as `python -W error -m wieldy.apps.cli.main` starts it, without importing it anew each time."""
+    if not hasattr(os, "pidfd_open"):  # nothing can wait for a process and for a caller who goes away
+        yield sys.executable, "-W", "error", "-m", "wieldy.apps.cli.main"
+        return
+    folder, place = Path(__file__).parent / "commands", str(tmp_path_factory.mktemp("wieldy") / "socket")
+    locale = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL")}
+    command = [sys.executable, "-W", "error", str(folder / "forking.py"), place]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=locale) as forking:
+        assert forking.stdout is not None
+        assert forking.stdout.readline() == b"listening\n"
+        yield sys.executable, "-I", "-S", str(folder / "launch.py"), place
+        forking.terminate()
 
 
 @pytest.fixture(scope="session")
@@ -67,6 +104,21 @@ def vocabulary_of() -> Callable[[str], Tokenizer]:
     return vocabulary
 
 
+@pytest.fixture(scope="session")
+def npm_server() -> Callable[..., dict[str, Any]]:
+    """What a configuration says of an MCP server that others wrote for Node.js; skipped where it was not fetched."""
+    fetched = _script("fetch_npm_servers")
+
+    def entry(name: str, *arguments: str, **environment: str) -> dict[str, Any]:
+        command = fetched.find(name)
+        if command is None:
+            reason = "there is no Node.js" if fetched.node() is None else f"{fetched.SERVERS[name]} was not fetched"
+            pytest.skip(f"{reason}: python scripts/fetch_npm_servers.py")
+        return {"command": command[0], "args": [*command[1:], *arguments], "env": environment}
+
+    return entry
+
+
 def _script(name: str) -> ModuleType:
     path = Path(__file__).parent.parent / "scripts" / f"{name}.py"
     specification = importlib.util.spec_from_file_location(name, path)
@@ -76,6 +128,17 @@ def _script(name: str) -> ModuleType:
     sys.modules[name] = module  # dataclasses look their module up
     specification.loader.exec_module(module)
     return module
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected stays until the end: looking through it for garbage takes a third of the time of collecting."""
+    gc.disable()
+    result = yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    return result
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -191,7 +191,7 @@ def test_a_local_model_gives_a_whole_value_at_every_budget_from_the_shortest_up(
     with pytest.raises(BudgetError):
         wieldy.extract(BOUGHT, Purchase, model=model, limits=Limits(output_tokens=minimum - 1))
 
-    for budget in (minimum, minimum + 1, minimum + 5, minimum + 20, 90):
+    for budget in (minimum, minimum + 5, 90):
         agent = wieldy.Agent(model, output=Purchase, limits=Limits(output_tokens=budget), strategy="native")
         result = agent.run_sync(BOUGHT)
         assert isinstance(result.output, Purchase), budget

@@ -13,14 +13,6 @@ from wieldy import Message, ToolCall
 from wieldy.connect.models.local import LocalModel
 from wieldy.connect.models.spoken import Speech
 from wieldy.core.ports import ModelEvent, ModelReply, ModelRequest
-from wieldy.grammar import Grammar
-
-
-class FreeSpeech(Speech):
-    """Replies that nothing holds to anything."""
-
-    def _grammar(self, request: ModelRequest, prompt: str) -> Grammar | None:
-        return None
 
 
 class Free:
@@ -33,7 +25,7 @@ class Free:
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """The reply at once."""
         _, speech = await self._model._load()
-        free = FreeSpeech(speech.writer, speech.template)
+        free = Speech(speech.writer, speech.template, constrained=False)
         now = datetime.now()
         yield await anyio.to_thread.run_sync(lambda: free.reply(request, now=now, on_delta=lambda _: False))
 
