@@ -200,7 +200,10 @@ async def test_no_other_address_is_reached_by_whatever_a_page_does() -> None:
 async def test_what_an_action_begins_is_waited_for() -> None:
     page = """<title>Slow</title><p id="said">0</p><button onclick="go()">Go</button><script>
         async function go() {
-          for (let n = 0; n < 5; n++) said.textContent = await (await fetch('/' + n)).text();
+          for (let n = 0; n < 5; n++) {
+            said.textContent = await (await fetch('/' + n)).text();
+            await new Promise(later => setTimeout(later, 30));
+          }
           location.href = '/end';
         }</script>"""
 

@@ -42,6 +42,9 @@ _FILL: Final = """function (text) {
 }"""
 """Chooses or sets, and says what is wrong; where text has to be typed, it is ready for that, and its tag is said."""
 
+_READINGS: Final = 3
+"""How often a page is read that has become another one meanwhile."""
+
 _DOES_NOTHING: Final = "The page waits for an answer, and there is nothing of this number to use."
 
 
@@ -129,21 +132,29 @@ class ChromiumBrowser:
         return self._read()
 
     def _read(self) -> str:
-        driver = self._driver
-        driver.settle()
-        if driver.dialog is not None:
-            return shown(self._root, _asking(driver.dialog))
-        address = driver.address
-        if address is None:
-            raise ToolError("No page is open yet: call `goto` first.")
-        if urlsplit(address).scheme != "about" and not self._is_own(address):
-            driver.back()
+        """The page that is shown; where another one came while it was read, that one."""
+        driver, text = self._driver, ""
+        for _ in range(_READINGS):
             driver.settle()
+            if driver.dialog is not None:
+                return shown(self._root, _asking(driver.dialog))
+            address = driver.address
+            if address is None:
+                raise ToolError("No page is open yet: call `goto` first.")
+            self._check_is_own(address)
+            self._told = read_tree(driver.ask("Accessibility.getFullAXTree").get("nodes", ()))
+            text = shown(address, self._told.page)
+            if driver.dialog is None and driver.address == address:
+                break
+        return text
+
+    def _check_is_own(self, address: str) -> None:
+        if urlsplit(address).scheme != "about" and not self._is_own(address):
+            self._driver.back()
+            self._driver.settle()
             raise ToolError(
                 f"{address} is another site: this browser shows one site only, and has stayed where it was."
             )
-        self._told = read_tree(driver.ask("Accessibility.getFullAXTree").get("nodes", ()))
-        return shown(address, self._told.page)
 
     def _click(self, number: int) -> str:
         if self._driver.dialog is not None:

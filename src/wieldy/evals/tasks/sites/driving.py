@@ -51,6 +51,7 @@ class Driver:
         self._opened: list[str] = []
         self._loading = set[str]()
         self._requests = set[str]()
+        self._changes = 0
         self._context = ""
         self._chromium = Chromium(program, timeout_s=_ANSWER_S, arguments=_ARGUMENTS)
         try:
@@ -60,7 +61,7 @@ class Driver:
             raise
 
     def _begin(self, own: str) -> None:
-        send = self._chromium.send
+        send = self._send
         refusing = f"http://127.0.0.1:{self._nowhere.getsockname()[1]}"
         told = send("Target.createBrowserContext", proxyServer=refusing, proxyBypassList=f"<-loopback>;{own}")
         self._context = told["browserContextId"]
@@ -70,7 +71,7 @@ class Driver:
 
     def _attach(self, target: str) -> None:
         """The page is the one that is shown."""
-        session = self._chromium.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        session = self._send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self._pages.append((target, session))
         for domain in ("Page", "Network"):
             self.ask(f"{domain}.enable")
@@ -113,13 +114,21 @@ class Driver:
             if self.dialog is not None:
                 return {}
 
+    def _send(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """The answer of the browser itself; what it told before that is taken in."""
+        answer = self._chromium.send(method, **parameters)
+        for told in self._chromium.events:
+            self._take(told)
+        self._chromium.events.clear()
+        return answer
+
     def back(self) -> bool:
         """The page before is shown; whether there was one."""
         entries, at = self._history()
         if at > 0 and entries[at - 1]["url"] != _BLANK:
             self.ask("Page.navigateToHistoryEntry", entryId=entries[at - 1]["id"])
         elif len(self._pages) > 1:
-            self._chromium.send("Target.closeTarget", targetId=self._pages.pop()[0])
+            self._send("Target.closeTarget", targetId=self._pages.pop()[0])
         else:
             return False
         return True
@@ -136,14 +145,15 @@ class Driver:
         """
         deadline = time.monotonic() + _SETTLING_S
         while self.dialog is None and (left := deadline - time.monotonic()) > 0:
+            before = self._changes
             try:
                 self.ask("Runtime.evaluate", expression=_NOTHING_MORE, awaitPromise=True, within_s=left)
                 if self._opened:
                     self._attach(self._opened.pop(0))
-                elif not self._loading and not self._requests:
-                    return
-                else:
+                elif self._loading or self._requests:
                     self._take(self._chromium.receive(max(0.0, deadline - time.monotonic())))
+                elif self._changes == before:
+                    return
             except BrowserGoneError:
                 raise
             except DevToolsError:  # a page that is being left has no answer; nor has one that is busy
@@ -170,7 +180,8 @@ class Driver:
                 left = [page for page in self._pages if page[0] != said["targetId"]]
                 self._pages = left or self._pages
             case _:
-                pass
+                return
+        self._changes += 1
 
     def _see(self, target: dict[str, Any]) -> None:
         """A page that another one has opened is shown next."""
