@@ -100,7 +100,7 @@ async def test_of_many_calls_of_one_nested_reply_only_those_run_that_the_outer_l
     inner = ScriptedModel(lambda messages: [text("done")] if results(messages) else notes)
     agent = Agent(asks("a"), [expert(inner, [note])], limits=Limits(calls=3))
     await agent.run("Go")
-    assert heard == ["0", "1"]
+    assert sorted(heard) == ["0", "1"]  # which run at once
 
 
 async def test_nested_runs_of_one_turn_share_what_is_left() -> None:
