@@ -69,6 +69,7 @@ def write() -> str:
     Path(__file__).with_name("written").touch()
     return "done"
 
+print("What a file prints is none of the lines.")
 TASKS = [Task(id="write", prompt="Write.", tools=[write], calls=(ExpectedCall(name="write"),))]
 """
     )
@@ -81,8 +82,9 @@ TASKS = [Task(id="write", prompt="Write.", tools=[write], calls=(ExpectedCall(na
     assert same.returncode == 2
     assert 'policy was "read-only" and is "allow"' in same.stderr
     assert not (tmp_path / "written").exists()
-    allowed = wieldy("eval", path, "--model", "script:oracle", "--out", tmp_path / "two", "--yes")
+    allowed = wieldy("eval", path, "--model", "script:oracle", "--out", tmp_path / "two", "--yes", "--json")
     assert allowed.returncode == 0, allowed.stderr
+    assert [row["type"] for row in rows_of(allowed)][:2] == ["trial", "configuration"]
     assert (tmp_path / "written").exists()
 
 

@@ -140,6 +140,7 @@ def test_files_may_import_their_neighbours(tmp_path: Path) -> None:
         ("\n\n1 / 0\n", ":3: running the file failed: ZeroDivisionError: division by zero"),
         ("def f():\n    raise ValueError\n\nf()\n", ":2: running the file failed: ValueError"),
         ("import sys\nsys.exit(3)\n", ":2: the file ends the program"),
+        ("class Odd(BaseException):\n    pass\nraise Odd\n", ":3: running the file failed: "),
         ("def f(*args: int) -> str:\n    'F.'\n", ":1: "),
         ("from wieldy import tool\n\n@tool\ndef f(**more: int) -> str:\n    'F.'\n", "tools.py:"),
         ("\0", "tools.py:"),

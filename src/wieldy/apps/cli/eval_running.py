@@ -83,17 +83,11 @@ def evaluate_tasks(wanted: Wanted, *, json: bool) -> int:
     Raises:
         UsageError: There are no such tasks, or the folder holds something else.
     """
-    study = study_of(wanted)
-    if study.judges and all(case.criterion is None for case in study.suite.cases):
-        raise UsageError(f"Expected tasks with a criterion (`judge`) for --judge, found none in {wanted.name}.")
-    names = [each.name for each in study.compared]
-    if wanted.baseline is not None and wanted.baseline not in names:  # said before hours of work, not after
-        raise UsageError(f"Expected --baseline to be one of {', '.join(names)}, found {wanted.baseline!r}.")
-    if any(model.strip().lower() == "local" for model in (*wanted.models, *wanted.judges)):
-        fetch_embedded()
     with ExitStack() as opened:
+        lines = opened.enter_context(JsonLines()) if json else None  # before a file of tasks is run, which may print
+        study = study_of(wanted)
+        _check(study, wanted)
         on_progress = progress_on(err(), opened)
-        lines = opened.enter_context(JsonLines()) if json else None
         try:
             trials = _run(wanted, study, _telling(on_progress, lines))
         except KeyboardInterrupt:
@@ -111,6 +105,17 @@ def evaluate_tasks(wanted: Wanted, *, json: bool) -> int:
         return 0
     note("Nothing could be scored; the reasons are in the report.")
     return FAILED
+
+
+def _check(study: Study, wanted: Wanted) -> None:
+    """What would be of no use after hours of work is refused before, and weights are fetched."""
+    if study.judges and all(case.criterion is None for case in study.suite.cases):
+        raise UsageError(f"Expected tasks with a criterion (`judge`) for --judge, found none in {wanted.name}.")
+    names = [each.name for each in study.compared]
+    if wanted.baseline is not None and wanted.baseline not in names:
+        raise UsageError(f"Expected --baseline to be one of {', '.join(names)}, found {wanted.baseline!r}.")
+    if any(model.strip().lower() == "local" for model in (*wanted.models, *wanted.judges)):
+        fetch_embedded()
 
 
 def _run(wanted: Wanted, study: Study, on_progress: Callable[[Progress], None]) -> list[Trial]:

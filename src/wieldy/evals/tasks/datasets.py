@@ -6,20 +6,18 @@ Python file holds its tasks in `TASKS`, and real tools beside them. Deliberately
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
 from wieldy.core.errors import UsageError
-from wieldy.core.json import JsonValue, digest, parse_json
+from wieldy.core.json import JsonValue, parse_json
 from wieldy.evals.cases.case import Case, Suite
 from wieldy.evals.tasks.rows import task_from, tool_from
 from wieldy.evals.tasks.task import Task
 from wieldy.evals.tasks.task_cases import case_of
-from wieldy.tools.fresh_source import spec_of
+from wieldy.tools.source_files import run_file
 
 TASKS: Final = "TASKS"
 _DEEPEST: Final = 100
@@ -127,24 +125,12 @@ def _inner(value: JsonValue) -> Iterable[JsonValue]:
 
 
 def read_python(path: Path) -> list[Task]:
-    """The tasks of a Python file, which is run as a module of its own with its folder on the import path.
+    """The tasks of a Python file, which is run as a module.
 
     Raises:
         UsageError: The file cannot be run, or its `TASKS` are none.
     """
-    name = f"wieldy_tasks_{path.stem}_{digest(str(path.absolute()))[:8]}"
-    spec = spec_of(name, path.absolute())
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{path}: expected a Python file whose name ends in .py.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # type hints are resolved through it
-    if str(path.absolute().parent) not in sys.path:
-        sys.path.insert(0, str(path.absolute().parent))
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[name]
-        raise UsageError(f"{path}: running the file failed: {type(error).__name__}: {error}") from error
+    module = run_file(path, holding="tasks")
     found: object = getattr(module, TASKS, None)
     tasks = list(cast("Iterable[object]", found)) if isinstance(found, list | tuple) else []
     if not tasks or not all(isinstance(task, Task) for task in tasks):
