@@ -141,6 +141,12 @@ def pytest_collection() -> Iterator[None]:
     return result
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: a fifth of the suite's time is waiting, for limits to be reached and servers."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """So is every other test that is marked `model`."""
     if item.get_closest_marker("model") and find(SMALLEST) is None:
