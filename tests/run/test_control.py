@@ -88,8 +88,13 @@ async def test_cost_is_counted_by_the_price_of_the_model_and_can_be_limited() ->
 
 
 async def test_a_limit_on_the_cost_of_a_model_without_a_price_is_refused() -> None:
-    with pytest.raises(UsageError, match="price of 'scripted'"):
-        await Agent(ScriptedModel([]), limits=Limits(cost_usd=1.0)).run("Go")
+    with pytest.raises(UsageError, match="price of 'unpriced'"):
+        await Agent(ScriptedModel([], name="unpriced"), limits=Limits(cost_usd=1.0)).run("Go")
+
+
+async def test_a_model_that_is_a_script_costs_nothing() -> None:
+    result = await Agent(ScriptedModel([[text("done")]]), limits=Limits(cost_usd=1.0)).run("Go")
+    assert (result.stop_reason, result.usage.cost_usd) == ("answered", 0)
 
 
 async def test_a_limit_on_all_tokens_leads_to_the_last_answer() -> None:

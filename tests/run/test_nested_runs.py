@@ -330,7 +330,8 @@ async def test_a_limit_on_cost_holds_for_nested_runs() -> None:
 async def test_a_nested_model_without_a_price_is_not_asked_where_cost_is_limited() -> None:
     prices = {"priced": Price(input_usd_per_million=1.0, output_usd_per_million=1.0)}
     script: list[Turn] = [[call("ask", {"prompt": "a"})], [text("done")]]
-    agent = Agent(ScriptedModel(script, name="priced"), [expert(talks(1))], prices=prices, limits=Limits(cost_usd=1.0))
+    nested = ScriptedModel([[text("answer")]], name="unpriced")
+    agent = Agent(ScriptedModel(script, name="priced"), [expert(nested)], prices=prices, limits=Limits(cost_usd=1.0))
     result = await agent.run("Go")
     [asked] = fold(agent.journal.read(result.run_id)).calls
     assert UsageError.__name__ in (asked.detail or "")

@@ -128,6 +128,7 @@ _OPENAI_LONG: Final = 272_000
 PRICES: Final[Prices] = MappingProxyType(
     {
         "local": _FREE,
+        "scripted": _FREE,
         "local:*": _FREE,
         "hf:*": _FREE,
         "script:*": _FREE,
