@@ -5,6 +5,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -45,9 +46,9 @@ def smallest_model() -> Path:
 
 
 @pytest.fixture(scope="session")
-def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Podman]:
+def podman() -> Iterator[Podman]:
     """A store with an image, and the environment set so that podman uses it; skipped, with the reason, without."""
-    directory = tmp_path_factory.mktemp("podman")
+    directory = Path(tempfile.mkdtemp(prefix="wieldy-"))  # pytest's own is too long a path for podman, with xdist
     try:
         found = prepared(directory)
         if found.reason is not None:

@@ -22,6 +22,8 @@ PROGRAMS: Final = tuple(
     map(Path, ("/bin/sh", "/bin/tar", "/bin/cat", "/bin/sleep", "/bin/rm", "/usr/bin/awk", "/usr/bin/perl"))
 )
 _RUNTIMES: Final = ("crun", "runc")
+_LONGEST_RUN_ROOT: Final = 50
+"""In characters: podman's clean-up after a container refuses a longer one, and then `podman run` waits for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ def prepared(directory: Path) -> Podman:
         return Podman({}, "podman is not installed")
     if not PYTHON.exists() or _asked("-c", "import sys; print(sys.version_info >= (3, 11))") != "True":
         return Podman({}, f"{PYTHON} is not there, or older than 3.11")
+    if len(f"{directory}/run") > _LONGEST_RUN_ROOT:
+        return Podman({}, f"expected a path of {_LONGEST_RUN_ROOT} characters at most, found {directory}/run")
     archive = _archived(_files(), directory / "image.tar")
     runtimes, reasons = list(filter(shutil.which, _RUNTIMES)), list[str]()
     for runtime in runtimes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -129,10 +128,6 @@ def containers() -> set[str]:
     return set(listed.stdout.split())
 
 
-@pytest.mark.skipif(
-    "PYTEST_XDIST_WORKER" in os.environ,
-    reason="under pytest-xdist podman has been seen to stay, for a reason not yet known; run this file with -n0",
-)
 def test_a_container_ends_with_the_program_that_is_killed(image: str) -> None:
     before = containers()
     done = subprocess.run([sys.executable, "-c", KILLED, image], timeout=200, check=False)
