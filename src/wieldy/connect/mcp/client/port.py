@@ -93,6 +93,10 @@ def _ignore(said: object) -> None:
     del said
 
 
+def _nothing() -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
     """What the server may say without being asked.
@@ -104,6 +108,7 @@ class Hooks:
         on_input: It asks for something else in the middle of a request; given the method and its parameters,
             it gives the answer. None where nothing else is offered.
         on_update: A resource has changed; given its address.
+        on_break: For a while nothing was heard of changes, or is heard from now on.
         on_log: It logs something; given the parameters of the notification.
         forwards: The names of headers that are passed on to it from the request that a call comes from.
     """
@@ -112,6 +117,7 @@ class Hooks:
     on_question: Callable[[JsonObject], Awaitable[JsonObject]]
     on_input: Callable[[str, JsonObject], Awaitable[JsonObject]] | None = None
     on_update: Callable[[str], None] = _ignore
+    on_break: Callable[[], None] = _nothing
     on_log: Callable[[JsonObject], None] = _ignore
     forwards: tuple[str, ...] = ()
 

@@ -5,9 +5,10 @@ Deliberately not here: what is made of it (`server`, `rounds`), and requests of 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+import anyio
 import mcp_types as types
 from mcp.client.subscriptions import (
     PromptsListChanged,
@@ -36,6 +37,10 @@ _CHANGES: Final = {
     types.ResourceListChangedNotification: "resources",
     types.PromptListChangedNotification: "prompts",
 }
+_FIRST_WAIT_S: Final = 1.0
+_LONGEST_WAIT_S: Final = 60.0
+"""How long it takes until a server is listened to again; longer each time, if it keeps breaking off."""
+
 _Answer = TypeVar("_Answer", bound=BaseModel)
 
 
@@ -85,19 +90,42 @@ async def listen_to(
     resources: bool = False,
     prompts: bool = False,
 ) -> None:
-    """Hears of changes of these lists, and of the resources at these addresses, for as long as the server lets us."""
-    try:
-        async with listen(
-            session,
-            tools_list_changed=tools,
-            resources_list_changed=resources,
-            prompts_list_changed=prompts,
-            resource_subscriptions=uris,
-        ) as subscription:
-            async for event in subscription:
-                hear(event, hooks)
-    except (MCPError, SubscriptionLost):
-        return  # changes are then found when the list is read the next time
+    """Hears of changes of these lists, and of the resources at these addresses, for as long as the server lets us.
+
+    Where that breaks off, as when the server is started anew, it begins again; nobody knows what has changed meanwhile.
+    """
+    what = [name for name, is_meant in (("tools", tools), ("resources", resources), ("prompts", prompts)) if is_meant]
+    wait_s, has_begun = _FIRST_WAIT_S, False
+    while True:
+        began_s = anyio.current_time()
+        try:
+            async with listen(
+                session,
+                tools_list_changed=tools,
+                resources_list_changed=resources,
+                prompts_list_changed=prompts,
+                resource_subscriptions=uris,
+            ) as subscription:
+                if has_begun:
+                    _hear_of_a_break(hooks, what, uris)
+                has_begun = True
+                async for event in subscription:
+                    hear(event, hooks)
+        except (MCPError, SubscriptionLost):
+            if not has_begun:
+                return  # changes are then found when the list is read the next time
+        _hear_of_a_break(hooks, (), ())
+        await anyio.sleep(wait_s)
+        wait_s = _FIRST_WAIT_S if anyio.current_time() - began_s > _LONGEST_WAIT_S else min(2 * wait_s, _LONGEST_WAIT_S)
+
+
+def _hear_of_a_break(hooks: Hooks, lists: Iterable[str], uris: Iterable[str]) -> None:
+    """It may be that something has changed and was not told; what is heard of again is looked at again."""
+    hooks.on_break()
+    for name in lists:
+        hooks.on_change(name)
+    for uri in uris:
+        hooks.on_update(uri)
 
 
 def hear(said: object, hooks: Hooks) -> None:

@@ -77,6 +77,7 @@ class McpServer:
         self._on_update = on_change
         self._mask = Mask(config.secrets)
         self._listed_by: Session | None = None
+        self._breaks = self._listed_after = 0
         self._listing = anyio.Lock()
         self._pace = Pace()
         self._looks = 0
@@ -93,6 +94,7 @@ class McpServer:
                 on_question=self._rounds.on_question,
                 on_input=self._rounds.on_input if config.passes_on else None,
                 on_update=self._on_update,
+                on_break=self._hear_of_a_break,
                 on_log=self._rounds.on_log,
                 forwards=config.forwards,
             ),
@@ -216,7 +218,7 @@ class McpServer:
         if session is not self._listed_by:
             for uri in self._watched:
                 await session.watch(uri)
-        self.info = session.info
+        self.info, breaks = session.info, self._breaks
         entries: list[JsonValue] = []
         is_whole = True
         if session.info.offers("tools"):
@@ -231,7 +233,7 @@ class McpServer:
         changes = tuple(compared(self.tools, tools, server=self.config.name)) if was_known else ()
         new = [notice for notice in notices if notice not in self._said]
         self._pace.has_read(len(entries))
-        self._listed_by = session
+        self._listed_by, self._listed_after = session, breaks
         self.tools = tools
         self._said = frozenset(notices)
         for notice in few([*new, *changes], server=self.config.name):
@@ -244,12 +246,19 @@ class McpServer:
             NotProcessedError: It cannot be had; no call was sent.
         """
         try:
-            if await self._supervisor.session() is not self._listed_by:
+            if not await self._is_listed():
                 async with self._listing:
-                    if await self._supervisor.session() is not self._listed_by:
+                    if not await self._is_listed():
                         await self._learn()
         except ConnectionFailedError as error:
             raise NotProcessedError(str(error)) from error
+
+    async def _is_listed(self) -> bool:
+        return await self._supervisor.session() is self._listed_by and self._breaks == self._listed_after
+
+    def _hear_of_a_break(self) -> None:
+        """Before the next call the list is read again: a change may not have been heard."""
+        self._breaks += 1
 
     def _hear(self, what: str) -> None:
         if what == "tools":
