@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def with_free_ports(text: str) -> str:
     return re.sub("|".join(PORTS), lambda found: free[found[0]], text)
 
 
-@pytest.mark.parametrize("page", ["tutorial-services.md"])
+@pytest.mark.parametrize("page", ["tutorial-services.md", "tutorial-evaluation.md"])
 def test_every_command_shows_what_the_page_says(page: str, forked_wieldy: tuple[str, ...], tmp_path: Path) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
     commands = list(commands_of(text))
@@ -116,4 +116,5 @@ def follow(commands: list[Command], folder: Path, programs: list[Path]) -> None:
         try:
             assert shell.wait(BOUND_S) == 0
         finally:
-            os.killpg(shell.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # nothing was left behind
+                os.killpg(shell.pid, signal.SIGKILL)
