@@ -76,19 +76,24 @@ def script_of(commands: list[Command]) -> str:
     return "\n".join(lines)
 
 
-def with_free_ports(text: str) -> str:
+def free_ports() -> dict[str, str]:
+    """One for each port of the pages, for others may use these."""
     with ExitStack() as taken:
         places = {port: taken.enter_context(socket.socket()) for port in PORTS}
         for place in places.values():
             place.bind(("127.0.0.1", 0))
-        free = {port: str(place.getsockname()[1]) for port, place in places.items()}
-    return re.sub("|".join(PORTS), lambda found: free[found[0]], text)
+        return {port: str(place.getsockname()[1]) for port, place in places.items()}
 
 
 @pytest.mark.parametrize("page", ["tutorial-services.md", "tutorial-evaluation.md"])
 def test_every_command_shows_what_the_page_says(page: str, forked_wieldy: tuple[str, ...], tmp_path: Path) -> None:
+    free = free_ports()
+
+    def moved(text: str) -> str:
+        return re.sub(rf"\b(?:{'|'.join(PORTS)})\b", lambda found: free[found[0]], text)
+
     text = (DOCS / page).read_text(encoding="utf-8")
-    commands = list(commands_of(text))
+    commands = list(commands_of(moved(text)))
     assert commands
     folder, programs = tmp_path / "reader", tmp_path / "programs"
     folder.mkdir()
@@ -96,22 +101,21 @@ def test_every_command_shows_what_the_page_says(page: str, forked_wieldy: tuple[
     wieldy = programs / "wieldy"
     wieldy.write_text(f'#!/bin/sh\nexec {shlex.join(forked_wieldy)} "$@"\n')
     wieldy.chmod(0o755)
-    for name, content in files_of(text).items():
+    for name, content in files_of(moved(text)).items():
         (folder / name).write_text(content, encoding="utf-8")
-    follow(commands, folder, [programs, Path(sys.executable).parent])
+    follow(moved(script_of(commands)), folder, [programs, Path(sys.executable).parent])
     for number, command in enumerate(commands):
         printed = (folder / f"{number}.printed").read_text(encoding="utf-8")
         assert command.stays or command.matches(printed), f"{command.typed}\n{printed}"
 
 
-def follow(commands: list[Command], folder: Path, programs: list[Path]) -> None:
+def follow(script: str, folder: Path, programs: list[Path]) -> None:
     """All of it was typed, and nothing goes on afterwards."""
     environment = {
         "PATH": os.pathsep.join([*map(str, programs), os.environ["PATH"]]),
         "HOME": str(folder),
         "LANG": "C.UTF-8",
     }
-    script = script_of(commands)
     with subprocess.Popen(["bash", "-c", script], cwd=folder, env=environment, start_new_session=True) as shell:
         try:
             assert shell.wait(BOUND_S) == 0
