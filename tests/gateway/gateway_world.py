@@ -49,10 +49,16 @@ class Upstream:
         return {"command": sys.executable, "args": [str(PROGRAM), str(self.tools), str(self.heard), "stdio"]}
 
     def says(self, *tools: dict[str, Any]) -> None:
-        self.tools.write_text(json.dumps(tools))
+        self._say(list(tools))
 
     def says_also(self, *tools: dict[str, Any], prompts: Any = (), resources: Any = ()) -> None:
-        self.tools.write_text(json.dumps({"tools": tools, "prompts": prompts, "resources": resources}))
+        self._say({"tools": tools, "prompts": prompts, "resources": resources})
+
+    def _say(self, what: object) -> None:
+        """All of it at once: the server may be reading."""
+        new = self.tools.with_suffix(".new")
+        new.write_text(json.dumps(what))
+        new.replace(self.tools)
 
     def calls(self) -> list[str]:
         lines = self.heard.read_text().splitlines() if self.heard.exists() else []

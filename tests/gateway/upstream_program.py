@@ -110,6 +110,7 @@ def main() -> None:
 
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
+        listening.listen()  # whoever reads the port may connect at once
         sys.stdout.write(f"{listening.getsockname()[1]}\n")
         sys.stdout.flush()
         uvicorn.Server(uvicorn.Config(Recorder(server.streamable_http_app()), log_level="error")).run([listening])

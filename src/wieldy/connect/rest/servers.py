@@ -71,7 +71,10 @@ def check_server(url: str) -> str:
     except ValueError as error:
         return f"the server's address {url!r} cannot be read: {error}"
     if parts.scheme not in {"http", "https"} or not parts.hostname or not port_is_good:
-        return f"expected the address of a server such as https://api.example.com, found {url!r}; name it with server="
+        return (
+            f"expected the address of a server such as https://api.example.com, found {url!r}; name it with server= "
+            "(--server on the command line)"
+        )
     if parts.username is not None or parts.password is not None:
         return "the server's address holds a password; give it as a credential instead"
     unfilled = _VARIABLE.findall(url)

@@ -252,7 +252,7 @@ def _layers(row: Mapping[str, Any]) -> str:
 def _change_lines(row: Mapping[str, Any]) -> list[str]:
     low, high = row["interval_95"]
     mark = "REGRESSION" if row["is_regression"] else "better" if row["holm_p"] < LEVEL else "not told apart"
-    how = "in pairs" if row["paired"] else "of different tasks"
+    how = "in pairs" if row["paired"] else "that are not the same"
     if row["paired"] and row["tasks"] < max(row["tasks_before"], row["tasks_after"]):
         how += f" (of {row['tasks_before']} and {row['tasks_after']})"
     lost = f"    LOST: {row['unscored_after']} trials could not be scored after, {row['unscored_before']} before"
