@@ -80,6 +80,15 @@ def compare_calls(
     return _what_is_wrong(wanted[lacking], wanted, made, [call for at, call in enumerate(made) if at not in served])
 
 
+def may_become_right(
+    wanted: Sequence[ExpectedCall], made: Sequence[CallMade], run: RunSeen, *, order: Order = "any"
+) -> bool:
+    """Whether calls can still follow with which these are the wanted ones, and no others."""
+    if order == "as listed":
+        return len(made) <= len(wanted) and all(map(_is_wanted, made, wanted, [run] * len(made)))
+    return len(matched([[_is_wanted(call, expected, run) for expected in wanted] for call in made])) == len(made)
+
+
 def _in_order(fits: list[list[bool]]) -> bool:
     """Whether every row finds a column behind that of the row before."""
     place = 0

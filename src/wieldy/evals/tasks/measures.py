@@ -28,6 +28,7 @@ MEASURES: Final = {
     "calls_malformed": "of these, those that could not be read",
     "calls_of_undeclared_tools": "those that name a tool that was not offered",
     "calls_with_undeclared_parameters": "those that give a parameter that their tool does not have",
+    "calls_repaired": 'those whose arguments were repaired before they ran, such as "5" for 5',
     "calls_started": "those whose code was started",
     "calls_failed": "of these, those that were answered by an error",
     "calls_unknown": "those of which nobody knows whether their effect took place",
@@ -91,6 +92,8 @@ def _of_call(call: CallSeen, run: RunSeen) -> Iterable[str]:
         yield "calls_of_undeclared_tools"
     if schema is not None and _undeclared(call.arguments, schema):
         yield "calls_with_undeclared_parameters"
+    if call.repairs:
+        yield "calls_repaired"
     if call.started:
         yield "calls_started"
         if not call.succeeded:

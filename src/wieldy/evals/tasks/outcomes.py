@@ -1,6 +1,8 @@
 """What a run came to, as conditions and checks of a task see it: the answer, the calls, the end state.
 
-Deliberately not here: what a task wants of it (`tasks`, `trajectory`).
+The calls of a trial are those that the model wrote in its run and by its code in the runs below, tools of the harness
+aside (`written_calls`); those that were carried out are part of the outcome. Law: a call counts the same whether the
+model made it itself or by code. Deliberately not here: what a task wants of it (`tasks`, `trajectory`).
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ class CallMade(NamedTuple):
     """A call that was carried out, and what came back.
 
     Attributes:
+        arguments: With which it ran: what the model wrote, and where that was repaired, what came of it.
         turn: In which reply the model made it, counted from 0; results are read after all calls of a reply.
-        entries: The numbers of the entries that tell of it.
+        entries: The numbers of the entries that tell of it; none for a call by code, whose entries are another run's.
     """
 
     name: str
@@ -49,32 +52,54 @@ class Outcome(NamedTuple):
     state: JsonValue = None
 
 
-def outcome_of(
-    run: RunSeen,
-    within: Sequence[RunSeen] = (),
-    controls: frozenset[str] = CONTROLS,
-    *,
-    state: JsonValue = None,
-) -> Outcome:
+class WrittenCall(NamedTuple):
+    """A call that the model wrote, carried out or not.
+
+    Attributes:
+        made: The call as conditions see it; what came back is empty where it was not carried out.
+        seen: What the journal says of it.
+        run: Which of the trial's runs it is of: 0 for the model's own, the others by code.
+        is_corrected: Whether a call of a later reply, which was carried out, stands for it.
+    """
+
+    made: CallMade
+    seen: CallSeen
+    run: int
+    is_corrected: bool
+
+
+def written_calls(runs: Sequence[RunSeen], controls: frozenset[str] = CONTROLS) -> tuple[WrittenCall, ...]:
+    """The calls of a trial, run by run and each in the order in which the model wrote them.
+
+    Args:
+        runs: What the model was asked, and behind it the runs that its code was.
+        controls: Names of tools of the harness, whose calls do not count.
+    """
+    turns = _turns(runs)
+    return tuple(
+        WrittenCall(
+            made=_made(call, turns[at, call.entries[0]], call.entries if at == 0 else ()),
+            seen=call,
+            run=at,
+            is_corrected=run.is_corrected(call),
+        )
+        for at, run in enumerate(runs)
+        for call in run.calls.values()
+        if call.name not in controls
+    )
+
+
+def outcome_of(run: RunSeen, written: Sequence[WrittenCall], *, state: JsonValue = None) -> Outcome:
     """The answer, the calls that were carried out, and the end state.
 
     Args:
         run: What the model was asked.
-        within: The runs that its code was, in order: what they called counts.
-        controls: Names of tools of the harness, whose calls do not count.
+        written: The calls of the trial.
         state: What was found when the end state was looked at.
     """
     parts = parts_of(run.replies[-1]) if run.replies else []
     text = "".join(part["text"] for part in parts if part["type"] == "text")
-    runs = (run, *within)
-    turns = _turns(runs)
-    calls = [
-        _made(call, turns[at, call.entries[0]])
-        for at, each in enumerate(runs)
-        for call in each.calls.values()
-        if call.started and call.name not in controls
-    ]
-    return Outcome(text, tuple(calls), state)
+    return Outcome(text, tuple(call.made for call in written if call.seen.started), state)
 
 
 def _turns(runs: Sequence[RunSeen]) -> dict[tuple[int, int], int]:
@@ -83,13 +108,13 @@ def _turns(runs: Sequence[RunSeen]) -> dict[tuple[int, int], int]:
     return {(at, sequence): turn for turn, (_, at, sequence) in enumerate(sorted(replies))}
 
 
-def _made(call: CallSeen, turn: int) -> CallMade:
-    result = cast("dict[str, Any]", call.result or {})
+def _made(call: CallSeen, turn: int, entries: tuple[int, ...]) -> CallMade:
+    result = cast("dict[str, Any]", (call.result if call.started else None) or {})
     return CallMade(
         name=call.name or "",
-        arguments=call.arguments,
+        arguments=call.arguments if call.ran is None else call.ran,
         content=str(result.get("content", "")),
         is_error=call.result is None or not call.succeeded,
         turn=turn,
-        entries=call.entries,
+        entries=entries,
     )

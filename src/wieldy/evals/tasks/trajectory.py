@@ -99,12 +99,19 @@ def check_order(milestones: Sequence[Condition]) -> None:
         raise UsageError(f"The order of the milestones has a circle: {circle}.") from None
 
 
-def held(condition: Condition, outcome: Outcome) -> list[Held]:
-    """All that the condition held of, in order; a call that meets it, or the end."""
+def held(condition: Condition, outcome: Outcome, calls: Sequence[CallMade] | None = None) -> list[Held]:
+    """All that the condition held of, in order; a call that meets it, or the end.
+
+    Args:
+        condition: What is asked for.
+        outcome: What the run came to.
+        calls: Those that may meet it; those that were carried out if left out.
+    """
     if not _holds_in_the_end(condition, outcome):
         return []
     if condition.is_of_call:
-        return [Held(call.turn, call.entries) for call in outcome.calls if _is_met(condition, call)]
+        made = outcome.calls if calls is None else calls
+        return [Held(call.turn, call.entries) for call in made if _is_met(condition, call)]
     last = max((call.turn for call in outcome.calls), default=-1)
     return [Held(last + 1, ())]
 
@@ -125,10 +132,18 @@ def missed(milestones: Sequence[Condition], outcome: Outcome) -> str | None:
     return None
 
 
-def stepped_on(minefields: Sequence[Condition], outcome: Outcome) -> Verdict | None:
-    """A failure with the entries that show which minefield was stepped on; None if none was."""
+def stepped_on(
+    minefields: Sequence[Condition], outcome: Outcome, written: Sequence[CallMade] | None = None
+) -> Verdict | None:
+    """A failure with the entries that show which minefield was stepped on; None if none was.
+
+    Args:
+        minefields: What must not be.
+        outcome: What the run came to.
+        written: All calls that the model wrote, carried out or not; those that were carried out if left out.
+    """
     for each in minefields:
-        found = held(each, outcome)
+        found = held(each, outcome, written)
         if found:
             return failed(f"{MINEFIELD}: {each.name}", evidence=found[0].entries)
     return None

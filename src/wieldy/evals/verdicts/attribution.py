@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from msgspec import structs
+
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, parse_json
 from wieldy.core.ports import Entry
@@ -32,12 +34,14 @@ class Fault(Record, frozen=True, kw_only=True):
         evidence: Numbers of the entries that show it.
         is_recovered: Whether the same tool did its work later in the run, and with the same arguments where it was not
             the model's to write better ones.
+        call: The id of the call that crossed the boundary; None for what is no single call's.
     """
 
     layer: Layer
     reason: str
     evidence: tuple[int, ...]
     is_recovered: bool = False
+    call: str | None = None
 
     @property
     def code(self) -> str:
@@ -122,7 +126,7 @@ def _faults_of(call: CallSeen, run: RunSeen) -> list[Fault]:
         found.append(_failed(call, result, run))
     if call.is_unknown and not found:
         found.append(_fault("tool", "unknown-outcome: nobody knows whether the effect took place", call.entries))
-    return [_recovered(fault) if _is_recovered(fault, call, run) else fault for fault in found]
+    return [structs.replace(fault, call=call.id, is_recovered=_is_recovered(fault, call, run)) for fault in found]
 
 
 def _is_recovered(fault: Fault, call: CallSeen, run: RunSeen) -> bool:
@@ -233,7 +237,3 @@ def _limit(entry: Entry, run: RunSeen) -> Fault:
 
 def _fault(layer: Layer, reason: str, evidence: tuple[int, ...]) -> Fault:
     return Fault(layer=layer, reason=reason, evidence=evidence)
-
-
-def _recovered(fault: Fault) -> Fault:
-    return Fault(layer=fault.layer, reason=fault.reason, evidence=fault.evidence, is_recovered=True)

@@ -29,6 +29,7 @@ class CallSeen:
         entries: The numbers of the entries that tell of it.
         ran: The arguments with which its code was last started; None if it was not.
         repairs: What was changed in them, as the entry says.
+        effect: What the code does to the world, as the entry says; None if it was not started.
         result: The first answer to it, as recorded.
         answered_at: The entry of that.
         is_unknown: Whether nobody knows if its effect took place.
@@ -42,6 +43,7 @@ class CallSeen:
     entries: tuple[int, ...] = ()
     ran: JsonObject | None = None
     repairs: tuple[str, ...] = ()
+    effect: str | None = None
     result: JsonObject | None = None
     answered_at: int | None = None
     is_unknown: bool = False
@@ -110,6 +112,15 @@ class RunSeen:
                 if arguments is None
                 else other.entries[0] >= call.entries[0] and other.arguments == arguments
             )
+            for other in self.calls.values()
+        )
+
+    def is_corrected(self, call: CallSeen) -> bool:
+        """Whether a call of a later reply was started: of its tool, or of any where there is no tool of its name."""
+        return any(
+            other.started
+            and other.entries[0] > call.entries[0]
+            and (other.name == call.name or call.name not in self.schemas)
             for other in self.calls.values()
         )
 
@@ -183,6 +194,7 @@ def _see_call(run: RunSeen, entry: Entry) -> None:
     if entry.kind == kinds.CALL_STARTED:
         call.ran = data.get("arguments") or {}
         call.repairs = tuple(data.get("repairs") or ())
+        call.effect = data.get("effect")
     elif entry.kind == kinds.ATTEMPT_FAILED:
         call.failed_attempts += 1
     elif entry.kind == kinds.CALL_FINISHED:
