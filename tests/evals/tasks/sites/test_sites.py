@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any, cast
 
 import anyio
@@ -11,8 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wieldy.core.errors import ToolError
+from wieldy.evals import Condition, ExpectedCall, Task
+from wieldy.evals.cases.case import Suite
+from wieldy.evals.studies.running import Study, run_study
 from wieldy.evals.tasks.sites import Request, Response, Site
 from wieldy.evals.tasks.sites.reading import read_page
+from wieldy.evals.tasks.task_cases import case_of
 
 FORM = """
 <title>Odd &amp; ends</title><script>alert("no")</script><style>p {}</style>
@@ -163,6 +168,30 @@ async def test_sites_at_once_have_states_of_their_own() -> None:
     async with anyio.create_task_group() as group:
         for number in range(5):
             group.start_soon(visit, number)
+
+
+@pytest.mark.parametrize("wrong", [None, "<p>Hello", Response(html=cast("Any", 7))])
+@pytest.mark.parametrize("visited", ["/", "/wrong", "/raise"])
+@pytest.mark.anyio
+async def test_whatever_a_model_does_on_a_site_that_fails_it_is_the_sites_failure(
+    wrong: Any, visited: str, tmp_path: Path
+) -> None:
+    def answer(asked: Asked, request: Request) -> Any:
+        if request.path == "/raise":
+            raise SystemExit(request.path)
+        return wrong if request.path == "/wrong" else echo(asked, request)
+
+    site = Site[Asked](name="bad", start=list, answer=answer, look=SITE.look)
+    milestone = Condition(name="sent", state={"/0/1": "/send"})
+    scripts = {"oracle": (ExpectedCall(name="goto", arguments={"path": visited}),)}
+    case = case_of(Task(id="a", prompt="Go.", environment=site, milestones=(milestone,), scripts=scripts))
+    study = Study(suite=Suite(name="s", cases=(case,), source={}), models=("script:oracle",), folder=tmp_path)
+    (trial,) = await run_study(study, lambda _: None)
+    if visited == "/":
+        assert (trial.verdict.kind, trial.verdict.layer) == ("fail", "model")
+        return
+    assert (trial.verdict.kind, trial.verdict.layer) == ("unscored", "environment")
+    assert f"The site failed on GET {visited}: " in trial.verdict.reason
 
 
 def test_another_site_is_another_environment() -> None:

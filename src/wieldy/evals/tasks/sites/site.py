@@ -13,14 +13,14 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar, cast, get_args
 from urllib.parse import parse_qsl, urlsplit
 
 import anyio
 import anyio.to_thread
 import httpx2
 
-from wieldy.core.errors import UsageError
+from wieldy.core.errors import ToolError, UsageError
 from wieldy.evals.tasks.environments import MissingProgramError, Stage
 from wieldy.evals.tasks.identities import identity_of
 from wieldy.evals.tasks.sites.browser import Browser
@@ -104,17 +104,25 @@ class Site(Generic[State]):
     async def begin(self) -> AsyncGenerator[Stage]:
         """The site with a fresh state, and a browser that has opened nothing yet.
 
+        A look fails where an answer has failed: nobody knows what a model would have reached on a site that works.
+
         Raises:
             MissingProgramError: It wants a browser that is not here.
         """
-        state, lock = self.start(), threading.Lock()
+        state, lock, failures = self.start(), threading.Lock(), list[str]()
 
         def answer(request: Request) -> Response:
             with lock:
-                return self.answer(state, request)
+                try:
+                    return _checked(self.answer(state, request))
+                except BaseException as error:  # a site is somebody's code, and this thread only answers
+                    failures.append(f"{request.method} {request.path}: {type(error).__name__}: {error}")
+                    return Response(status=500, html=f"<p>The site failed: {type(error).__name__}.</p>")
 
         async def look() -> JsonValue:
             with lock:
+                if failures:
+                    raise ToolError(f"The site failed on {failures[0]}")
                 return self.look(state)
 
         with _served(answer) as address:
@@ -130,6 +138,12 @@ class Site(Generic[State]):
         """Nothing is counted."""
         del end
         return {}
+
+
+def _checked(answered: object) -> Response:
+    if not isinstance(answered, Response) or not isinstance(cast("object", answered.html), str):
+        raise TypeError(f"expected a Response whose html is text, found {answered!r:.80}")
+    return answered
 
 
 @asynccontextmanager
@@ -204,11 +218,7 @@ class _Handler(BaseHTTPRequestHandler):
             fields=dict(parse_qsl(fields, keep_blank_values=True)),
             body=fields if method == "POST" else "",
         )
-        try:
-            answered = self._answer(request)
-        except Exception as error:  # a site is somebody's code
-            answered = Response(status=500, html=f"<p>The site failed: {type(error).__name__}.</p>")
-        self._send(answered)
+        self._send(self._answer(request))
 
     def _send(self, answered: Response) -> None:
         body = answered.html.encode()
