@@ -8,9 +8,12 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from wieldy.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from wieldy.connect.serving.keys import Keys
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 """The names of this machine for itself."""
@@ -21,6 +24,19 @@ _SETTINGS: Final[dict[str, Any]] = {
     "access_log": False,
     "timeout_graceful_shutdown": 3,
 }
+
+
+def check_exposure(host: str, keys: Keys | None) -> None:
+    """Ends with an error where others than this machine could call without a key.
+
+    Raises:
+        UsageError: They could.
+    """
+    if host not in LOOPBACK and keys is None:
+        raise UsageError(
+            f"Expected keys where others than this machine can call (host {host!r}), found none. Give keys, or listen "
+            "on 127.0.0.1."
+        )
 
 
 def listening(host: str = "127.0.0.1", port: int = 0) -> socket.socket:
