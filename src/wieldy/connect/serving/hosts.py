@@ -35,7 +35,10 @@ class KnownHosts:
 def is_of_here(headers: Mapping[str, str]) -> bool:
     """Whether no page of another site has made a browser send it: a browser says then where the page came from."""
     origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == headers.get("host")
+    try:
+        return origin is None or urlsplit(origin).netloc == headers.get("host")
+    except ValueError:  # of brackets that hold no address
+        return False
 
 
 def _host_in(header: str) -> str | None:

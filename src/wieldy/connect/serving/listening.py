@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
+
+import anyio
 
 from wieldy.core.errors import UsageError
 
@@ -102,3 +105,11 @@ async def serve(
 
     http: Any = partial(Impatient, head_s=head_s, most=most_connections() if most is None else most)
     await Told(uvicorn.Config(app, http=http, **_SETTINGS)).serve([place])
+
+
+def serve_until_asked_to_end(
+    app: Any, place: socket.socket, *, on_start: Callable[[], None], on_stop: Callable[[], None]
+) -> None:
+    """As `serve`, for a program that does nothing else: to be asked to end is how it ends well."""
+    with suppress(KeyboardInterrupt):  # what uvicorn makes of the signal, once it has shut down
+        anyio.run(partial(serve, app, place, on_start=on_start, on_stop=on_stop))
