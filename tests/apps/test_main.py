@@ -54,6 +54,7 @@ def test_help_does_not_wait_for_what_only_the_commands_need() -> None:
         "tools --openapi none.json",
         "search refund --catalog shop.py",
         "gateway none.json",
+        "serve --host 0.0.0.0 --upstream http://127.0.0.1:9/v1#m",
         "doctor",
         "exec shop.py",
         "eval --template tasks.jsonl",

@@ -18,6 +18,7 @@ PAGES = (
     "how-to/foreign-histories.md",
     "how-to/mcp-server.md",
     "how-to/outputs.md",
+    "how-to/serve.md",
     "how-to/tool-search.md",
 )
 IN_THE_SANDBOX = ("tutorial-code.md", "how-to/code-actions.md", "how-to/skills.md")

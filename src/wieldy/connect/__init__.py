@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from wieldy.connect.serving.resources import Resource
     from wieldy.core.calls import Effect, Trust
     from wieldy.core.json import JsonObject
+    from wieldy.core.ports import Model
     from wieldy.core.principals import Principal
     from wieldy.tools.toolset import ToolLike
 
-__all__ = ["asgi", "client", "mcp", "mcp_server", "openapi", "prompt", "resource", "rest_app"]
+__all__ = ["asgi", "chat_app", "client", "mcp", "mcp_server", "openapi", "prompt", "resource", "rest_app"]
 
 
 def openapi(  # noqa: PLR0913 - one parameter for each thing that can be said of a service
@@ -239,3 +240,31 @@ def rest_app(
 
     offering = offering_of(tools, rules, About(name=name, version=version))
     return rest_application(offering, keys=keys_from(keys), principal=principal, host=host)
+
+
+def chat_app(
+    model: str | Model,
+    *,
+    name: str | None = None,
+    retries: int = 1,
+    keys: Keys | Mapping[str, str] | None = None,
+    host: str = "127.0.0.1",
+) -> Any:
+    """The model as a server of the OpenAI protocol whose tool calls are right: an ASGI application.
+
+    Args:
+        model: Who answers: a model, or a string that names one.
+        name: What clients call it; its own name if left out.
+        retries: How often it is asked again where its reply is not right.
+        keys: Who may ask: `Keys`, or keys by name; None for everybody who reaches it.
+        host: Where it will listen: on the loopback, and without keys, only requests that name it are answered.
+
+    Raises:
+        UsageError: The string names no model, or a key is too short.
+    """
+    from wieldy.connect.models.resolve import resolve  # noqa: PLC0415 - as above
+    from wieldy.connect.serving.chat.application import ChatRules, chat_application  # noqa: PLC0415
+    from wieldy.connect.serving.keys import keys_from  # noqa: PLC0415
+
+    rules = ChatRules(name=name, retries=retries)
+    return chat_application(resolve(model), rules=rules, keys=keys_from(keys), host=host).app

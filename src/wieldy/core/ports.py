@@ -22,6 +22,7 @@ class ModelRequest(Record, frozen=True, kw_only=True):
         output: What the text of an answer without calls must be. A model holds itself to it by the hardest means that
             it has, and says by `ModelReply.held` whether that was one.
         parallel_calls: Whether a reply may make several calls. A model that can be held to one is; others are asked.
+        options: Fields for the provider's own request, such as `temperature`; only models behind servers send them.
     """
 
     messages: Sequence[Message]
@@ -31,6 +32,7 @@ class ModelRequest(Record, frozen=True, kw_only=True):
     stop: tuple[str, ...] = ()
     output: Output | None = None
     parallel_calls: bool = True
+    options: JsonObject | None = None
 
 
 class ModelReply(Record, frozen=True, kw_only=True):

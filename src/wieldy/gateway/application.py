@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wieldy.connect.mcp.server.server import PATH, ToolServer, check_exposure
+from wieldy.connect.mcp.server.server import PATH, ToolServer
 from wieldy.connect.serving.keys import Guarded
-from wieldy.connect.serving.listening import LOOPBACK
+from wieldy.connect.serving.listening import LOOPBACK, check_exposure
 from wieldy.connect.serving.rest import unguarded_application
 
 if TYPE_CHECKING:

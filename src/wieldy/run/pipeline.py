@@ -18,25 +18,16 @@ from msgspec.json import Encoder
 from wieldy.core.approvals import ApprovalRequest
 from wieldy.core.calls import InvalidToolCall, ToolCall
 from wieldy.core.context import Context
-from wieldy.core.errors import (
-    ArgumentsError,
-    ForcedArgumentsError,
-    ModelVisibleError,
-    ParseError,
-    ToolDeniedError,
-    UnknownToolError,
-)
+from wieldy.core.errors import ForcedArgumentsError, ModelVisibleError, ToolDeniedError
 from wieldy.core.influence import Influence
-from wieldy.core.json import JsonObject, canonical_json
-from wieldy.run.journal.encoding import bytes_from_data, data_from_bytes
+from wieldy.core.json import JsonObject
+from wieldy.run.fitting import copied, fitting_arguments, look_up, unreadable
 from wieldy.run.outcomes import Outcome, Step
 from wieldy.run.policy import Allow, Ask, Decision, Deny, Policy, Proposal, allow_all, decide, permitted
 from wieldy.run.policy.provenance import told
 from wieldy.run.records import request_from_json, request_to_json
 from wieldy.run.repeats import is_surely_of, repeated
-from wieldy.run.replies import NESTING_LIMIT, is_nested_deeper, too_deep
 from wieldy.run.results import with_note
-from wieldy.schema import nearest_names
 
 if TYPE_CHECKING:
     from wieldy.core.calls import AnyCall
@@ -49,9 +40,6 @@ if TYPE_CHECKING:
     from wieldy.run.state import CallState, Doubt, Fold
     from wieldy.run.tree import RunTree
     from wieldy.tools import Tool, ValidArguments
-
-_NAMED_TOOLS: Final = 10
-"""How many tools an error names before it only counts them."""
 
 _CAME_LATE: Final = (
     "You asked exactly this before and it gave no answer in time; this is what came of that call. It was not run again."
@@ -105,10 +93,10 @@ class Pipeline:
         """
         try:
             if isinstance(call, InvalidToolCall):
-                raise _unreadable(call, self.tools)
+                raise unreadable(call, self.tools)
             tool = look_up(call.name, self.tools, beside=self.beside)
             self._check_forced(call)
-            arguments = _validate(call, tool)
+            arguments = fitting_arguments(call, tool)
             self._check_permission(call, tool)
             earlier = repeated(tool, arguments, tree=self.tree, run_id=self.run_id)
             if earlier and not after_effect and (came := self._came_late(call, earlier[0])) is not None:
@@ -198,7 +186,7 @@ class Pipeline:
             Proposal(
                 run_id=self.run_id,
                 # A copy of what will be used, not of what was written, that the policy cannot change.
-                call=replace(call, arguments=_copy(arguments.json)),
+                call=replace(call, arguments=copied(arguments.json)),
                 tool=tool,
                 principal=self.principal,
                 messages=self.known.read,
@@ -285,36 +273,9 @@ class Pipeline:
         return await replace(self, tools={tool.name: tool}).prepare(call)
 
 
-def look_up(name: str, tools: Mapping[str, Tool], *, beside: int = 0) -> Tool:
-    """The tool of that name.
-
-    Args:
-        name: As it was written.
-        tools: By name.
-        beside: How many more there are, all of other names.
-
-    Raises:
-        UnknownToolError: There is none; the nearest names are in the text.
-    """
-    tool = tools.get(name)
-    if tool is not None:
-        return tool
-    names = list(tools)
-    if not names and not beside:
-        raise UnknownToolError(f"There is no tool `{name}`: there are no tools here. Answer in text.", name=name)
-    nearest = nearest_names(name, names, most=3)
-    if nearest:
-        hint = f"Did you mean {' or '.join(f'`{candidate}`' for candidate in nearest)}?"
-    elif len(names) <= _NAMED_TOOLS and not beside:
-        hint = f"The tools are {', '.join(f'`{candidate}`' for candidate in names)}."
-    else:
-        hint = f"None of the {len(names) + beside} tools has a similar name; use one that you were given."
-    raise UnknownToolError(f"There is no tool `{name}`. {hint}", name=name, nearest=nearest)
-
-
 def _as_recorded(request: ApprovalRequest) -> ApprovalRequest:
     """As the journal will have it, so that the answer to what was recorded is an answer to this."""
-    return request_from_json(request.run_id, _copy(request_to_json(request)))
+    return request_from_json(request.run_id, copied(request_to_json(request)))
 
 
 def _denied(call: ToolCall, reason: str) -> ToolDeniedError:
@@ -325,23 +286,3 @@ def _denied(call: ToolCall, reason: str) -> ToolDeniedError:
 
 def _because(reason: str) -> str:
     return f" ({reason})" if reason else ""
-
-
-def _unreadable(call: InvalidToolCall, tools: Mapping[str, Tool]) -> ParseError:
-    tool = tools.get(call.name or "")
-    examples = tool.definition.examples if tool is not None else ()
-    example = f" Arguments that fit: {canonical_json(examples[0])}" if examples else ""
-    return ParseError(call.error + example)
-
-
-def _validate(call: ToolCall, tool: Tool) -> ValidArguments:
-    # A copy, so that a tool that changes what it is given does not change the history.
-    arguments = tool.validate(_copy(call.arguments))
-    # Asked again where JSON that the model wrote as text was read on the way.
-    if arguments.repairs and is_nested_deeper(arguments.json, levels=NESTING_LIMIT):
-        raise ArgumentsError(too_deep(call.name))
-    return arguments
-
-
-def _copy(arguments: JsonObject) -> JsonObject:
-    return data_from_bytes(bytes_from_data(arguments))

@@ -216,6 +216,7 @@ def _question(request: ModelRequest) -> _Question:
             "tool_name": request.tool_choice.name,
             "max_output_tokens": request.max_output_tokens,
             **({"stop": list(request.stop)} if request.stop else {}),
+            **({"options": request.options} if request.options else {}),
             **({} if request.output is None else {"output": output_to_json(request.output)}),
         },
     )

@@ -60,7 +60,7 @@ def serve(file: Path, *, port: int | None, journal: str | None, json: bool) -> N
     app, end_streams = gateway_application(gateway)
     with server.listening(config.host, config.port if port is None else port) as place:
         tell = partial(_tell_start, gateway, place, json=json)
-        anyio.run(partial(server.serve, app, place, on_start=tell, on_stop=end_streams))
+        server.serve_until_asked_to_end(app, place, on_start=tell, on_stop=end_streams)
 
 
 def show_pins(file: Path, *, accept: tuple[str, ...], json: bool) -> int:

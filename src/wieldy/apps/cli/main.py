@@ -26,6 +26,7 @@ from wieldy.apps.cli import (
     runs,
     sandbox,
     search,
+    serve,
     show,
     skills,
     tools,
@@ -79,6 +80,7 @@ for command in (
     tools.tools,
     search.search,
     gateway.gateway,
+    serve.serve,
     doctor.doctor,
     report.report,
 ):

@@ -104,7 +104,7 @@ class AnthropicModel(ServedModel):
                 sent,
                 model=self._model,
                 max_output_tokens=self._max_output_tokens,
-                options=self._options,
+                options=self._options_of(request),
                 strict=strict,
             )
 

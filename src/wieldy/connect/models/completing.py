@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from wieldy.connect.models.decoding import Decoding
 from wieldy.connect.models.writing import Token, Writer
@@ -58,7 +59,12 @@ def completed(
     return Completion(
         text="".join(token.text for token in written),
         tokens=tuple(written),
-        usage=ending.usage,
+        # One run asks many short questions, most of whose prompts are still known and not read again.
+        usage=replace(
+            ending.usage,
+            input_tokens=ending.usage.input_tokens - ending.usage.cached_input_tokens,
+            cached_input_tokens=0,
+        ),
         finish="closed_by_budget" if ending.finish == "length" and ending.is_complete else ending.finish,
         forced=_joined(forced),
     )

@@ -143,6 +143,11 @@ def failure_in_answer(server: ServerFacts, error: httpx2.RequestError, *, timeou
     )
 
 
+def is_timeout(error: BaseException) -> bool:
+    """Whether it says, or follows from, that a server took too long."""
+    return any(isinstance(cause, TimeoutError | httpx2.TimeoutException) for cause in _causes(error))
+
+
 def not_the_protocol(server: ServerFacts, *, expected: str, found: str) -> ProviderError:
     """The error for an answer that is not what the protocol says."""
     what = "a web page" if _is_html(found) else quoted(found, server) if found.strip() else "nothing"

@@ -28,6 +28,7 @@ from wieldy.connect.models.llama_writing import (
     counts_in,
     said_in,
     tokens_in,
+    usage_of,
 )
 from wieldy.connect.models.writing import Ending, OnToken, Token
 from wieldy.core.errors import GrammarError, ModelNotAvailableError, ProviderError, RequestRefusedError
@@ -162,7 +163,9 @@ class Engine:
 
         body: dict[str, Any] = {"prompt": prompt, "max_tokens": max_tokens, "n_probs": 1}
         self._complete(body | ({"grammar": grammar.engine_text} if grammar else {}), take)
-        return Ending(usage=_usage(counts), finish="length" if "length" in finishes and not is_left else "stop")
+        written = counts.get("predicted_n", 0)
+        usage = usage_of(read=counts.get("prompt_n", 0), known=counts.get("cache_n", 0), written=written)
+        return Ending(usage=usage, finish="length" if "length" in finishes and not is_left else "stop")
 
     def _told(self, said: Said) -> Token:
         """The token, with what those before it added that were not told."""

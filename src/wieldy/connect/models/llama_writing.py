@@ -84,8 +84,13 @@ def tokens_in(answer: Answer) -> Iterator[tuple[Answer, str]]:
 
 
 def counts_in(answer: Answer) -> dict[str, Any]:
-    """What the answer counts: `prompt_n`, tokens that were read, and `predicted_n`, tokens that were written."""
+    """What the answer counts in tokens: `prompt_n` that were read, `cache_n` known already, `predicted_n` written."""
     return answer.get("timings") or {}
+
+
+def usage_of(*, read: int, known: int, written: int) -> Usage:
+    """What a text took: its prompt, of which some was known from an earlier one, and what was written."""
+    return Usage(input_tokens=read + known, cached_input_tokens=known, output_tokens=written, requests=1)
 
 
 class GuardedWriting:
@@ -126,6 +131,7 @@ class GuardedWriting:
         self._is_over = False
         self._was_ended = False
         self._read_tokens = 0
+        self._known_tokens: int | None = None
 
     def run(self) -> Ending:
         """The text is written.
@@ -142,7 +148,7 @@ class GuardedWriting:
         written = len(self._ids) + self._was_ended
         finish = "stop" if self._was_ended or guard.is_finished else "length"
         return Ending(
-            usage=Usage(input_tokens=self._read_tokens, output_tokens=written, requests=1),
+            usage=usage_of(read=self._read_tokens, known=self._known_tokens or 0, written=written),
             finish="closed_by_budget" if guard.closed_by_budget else finish,
             is_complete=guard.is_accepting,
         )
@@ -212,16 +218,19 @@ class GuardedWriting:
             self._accepts((next(iter(self._guard.witness), self._tokenizer.end_token), IMPOSSIBLE))
 
     def _request(self, body: dict[str, Any], take: Callable[[Answer], bool]) -> None:
-        read = 0
+        read = known = 0
 
         def counted(answer: Answer) -> bool:
-            nonlocal read
-            read = counts_in(answer).get("prompt_n", read)
+            nonlocal read, known
+            counts = counts_in(answer)
+            read, known = counts.get("prompt_n", read), counts.get("cache_n", known)
             return take(answer)
 
         prompt = [self._prompt, *self._ids] if self._ids else self._prompt
         self._ask({"prompt": prompt, **body}, counted)
         self._read_tokens += read
+        if self._known_tokens is None:  # what is known afterwards was read or written for this text
+            self._known_tokens = known
 
     def _fit(self, answer: Answer) -> None:
         """The budget is what the context has room for, once it is known how long the prompt is."""

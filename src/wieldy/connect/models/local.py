@@ -58,6 +58,9 @@ class LocalModel:
         self._loading = threading.Lock()
         self._loaded: tuple[Engine, Speech] | None = None
 
+    takes_images = False
+    """Whether the model is shown images and files."""
+
     def __repr__(self) -> str:
         return f"LocalModel({self._name!r})"
 

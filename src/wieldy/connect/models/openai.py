@@ -147,7 +147,7 @@ class OpenAIModel(ServedModel):
             ModelError: The model could not answer.
             UsageError: No model was named and the server serves none or several.
         """
-        model = self._model or await self._only_model()
+        model = await self.find_model()
 
         def write(sent: ModelRequest, strict: frozenset[str]) -> JsonObject:
             return request_body(
@@ -155,7 +155,7 @@ class OpenAIModel(ServedModel):
                 model=model,
                 dialect=self._dialect,
                 reasoning_field=self._reasoning_field,
-                options=self._options,
+                options=self._options_of(request),
                 strict=strict,
             )
 
@@ -174,7 +174,15 @@ class OpenAIModel(ServedModel):
         if self._reasoning_field is not None:
             self._reasoning_field = field_name
 
-    async def _only_model(self) -> str:
+    async def find_model(self) -> str:
+        """The model's name at the server: as given, or that of the only one that it serves.
+
+        Raises:
+            ModelError: The server could not be asked.
+            UsageError: It serves none or several.
+        """
+        if self._model:
+            return self._model
         listed = await self._server.get_json("/models")
         match listed:
             case {"data": list(items)}:

@@ -77,6 +77,9 @@ class ServedModel:
         self._constrained = constrained
         self._refused: set[str] = set()
 
+    takes_options = True
+    """Whether options of a request are sent."""
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._name!r})"
 
@@ -202,8 +205,11 @@ class ServedModel:
         asked = self._asked(request)
         if not self._constrained or (asked.output is None and not asked.may_call):
             return Plan()
-        plan = plan_of(await self._found(), asked, options=self._options)
+        plan = plan_of(await self._found(), asked, options=self._options_of(request))
         return Plan() if _key(plan) in self._refused else plan
+
+    def _options_of(self, request: ModelRequest) -> JsonObject:
+        return {**self._options, **(request.options or {})}
 
     def _asked(self, request: ModelRequest) -> Asked:
         return Asked(

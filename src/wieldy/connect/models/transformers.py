@@ -84,6 +84,9 @@ class HfModel:
         made._loaded = made._speech(model, tokenizer)
         return made
 
+    takes_images = False
+    """Whether the model is shown images and files."""
+
     def __repr__(self) -> str:
         return f"HfModel({self._name!r})"
 

@@ -21,6 +21,8 @@ from wieldy.core.principals import Principal
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from wieldy.core.json import JsonObject
+
 SHORTEST_KEY: Final = 16
 """In characters: whoever guesses has to try for longer than there is."""
 
@@ -110,12 +112,24 @@ def digest_in(text: str, name: str) -> bytes:
     return bytes.fromhex(text)
 
 
+def _refusal(message: str) -> JsonObject:
+    return {"error": {"kind": "unauthenticated", "message": message}}
+
+
 class Guarded:
     """An ASGI application that only those with a key reach; it finds the principal in the scope, and no key."""
 
-    def __init__(self, app: Any, keys: Keys | None, *, otherwise: Principal | None = None) -> None:
+    def __init__(
+        self,
+        app: Any,
+        keys: Keys | None,
+        *,
+        otherwise: Principal | None = None,
+        refusal: Callable[[str], JsonObject] = _refusal,
+    ) -> None:
         self._app = app
         self._keys = keys
+        self._refusal = refusal  # the body for those without a key, of what is to be said
         self._otherwise = otherwise  # who calls where there are no keys
 
     async def __call__(
@@ -133,7 +147,8 @@ class Guarded:
         if self._keys is not None:
             principal = self._keys.principal_of(said[0].decode("latin-1") if len(said) == 1 else None)
         if self._keys is not None and principal is None:
-            await _refuse(send, "none" if not said else "one that is not known")
+            found = "none" if not said else "one that is not known"
+            await _refuse(send, self._refusal(_REFUSED.format(found=found)))
             return
         headers = [(name, value) for name, value in scope["headers"] if name.lower() != b"authorization"]
         token = _CALLER.set(principal)
@@ -153,8 +168,8 @@ def principal_now() -> Principal | None:
     return _CALLER.get()
 
 
-async def _refuse(send: Callable[[MutableMapping[str, Any]], Awaitable[None]], found: str) -> None:
-    body = json.dumps({"error": {"kind": "unauthenticated", "message": _REFUSED.format(found=found)}}).encode()
+async def _refuse(send: Callable[[MutableMapping[str, Any]], Awaitable[None]], refusal: JsonObject) -> None:
+    body = json.dumps(refusal).encode()
     headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
     await send({"type": "http.response.start", "status": 401, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
 
 from wieldy.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from wieldy.connect.serving.keys import Keys
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 """The names of this machine for itself."""
@@ -21,6 +27,19 @@ _SETTINGS: Final[dict[str, Any]] = {
     "access_log": False,
     "timeout_graceful_shutdown": 3,
 }
+
+
+def check_exposure(host: str, keys: Keys | None) -> None:
+    """Ends with an error where others than this machine could call without a key.
+
+    Raises:
+        UsageError: They could.
+    """
+    if host not in LOOPBACK and keys is None:
+        raise UsageError(
+            f"Expected keys where others than this machine can call (host {host!r}), found none. Give keys, or listen "
+            "on 127.0.0.1."
+        )
 
 
 def listening(host: str = "127.0.0.1", port: int = 0) -> socket.socket:
@@ -86,3 +105,11 @@ async def serve(
 
     http: Any = partial(Impatient, head_s=head_s, most=most_connections() if most is None else most)
     await Told(uvicorn.Config(app, http=http, **_SETTINGS)).serve([place])
+
+
+def serve_until_asked_to_end(
+    app: Any, place: socket.socket, *, on_start: Callable[[], None], on_stop: Callable[[], None]
+) -> None:
+    """As `serve`, for a program that does nothing else: to be asked to end is how it ends well."""
+    with suppress(KeyboardInterrupt):  # what uvicorn makes of the signal, once it has shut down
+        anyio.run(partial(serve, app, place, on_start=on_start, on_stop=on_stop))

@@ -12,10 +12,10 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from wieldy.connect.serving.client import sent_with
 from wieldy.connect.serving.document import document_of
+from wieldy.connect.serving.hosts import KnownHosts, is_of_here
 from wieldy.connect.serving.keys import Guarded, Keys, principal_in
 from wieldy.connect.serving.listening import LOOPBACK
 from wieldy.core.errors import RunError
@@ -67,7 +67,7 @@ class RestService:
 
     async def _call(self, request: Request) -> Response:
         name: str = request.path_params["name"]
-        if not _is_of_here(request):
+        if not is_of_here(request.headers):
             return _error(403, "origin", "Expected a request of a program, found one of a page of another origin.")
         body = bytearray()
         async for piece in request.stream():
@@ -137,35 +137,9 @@ def unguarded_application(
     return Starlette(
         routes=RestService(offering, has_keys=has_keys).routes(),
         lifespan=lifespan,
-        middleware=[Middleware(_KnownHosts, hosts)] if hosts else [],
+        middleware=[Middleware(KnownHosts, hosts, refused=_other_host)] if hosts else [],
         exception_handlers={HTTPException: _not_here, Exception: _crashed},
     )
-
-
-class _KnownHosts:
-    """Only requests get through that name one of these hosts: a page may have its own name lead here."""
-
-    def __init__(self, app: Any, hosts: tuple[str, ...]) -> None:
-        self._app, self._hosts = app, hosts
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        from starlette.datastructures import Headers  # noqa: PLC0415 - as above
-
-        answer: Any = self._app
-        if scope["type"] == "http" and _host_in(Headers(scope=scope).get("host", "")) not in self._hosts:
-            answer = _error(
-                400, "host", f"Expected a request to {' or '.join(self._hosts)}, found one to another host."
-            )
-        await answer(scope, receive, send)
-
-
-def _host_in(header: str) -> str | None:
-    try:
-        found = urlsplit(f"//{header}")
-        is_one = found.port != 0 and found.netloc == header and "@" not in header
-    except ValueError:  # of the port, or of the brackets
-        return None
-    return found.hostname if is_one else None
 
 
 async def _not_here(request: Request, error: Any) -> Response:
@@ -183,10 +157,8 @@ async def _crashed(request: Request, error: Exception) -> Response:
     return _error(500, "crashed", "The request could not be answered, for a fault on this side.")
 
 
-def _is_of_here(request: Request) -> bool:
-    """Whether no page of another site has made a browser send it: a browser says then where the page came from."""
-    origin = request.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
+def _other_host(message: str) -> Response:
+    return _error(400, "host", message)
 
 
 def _answer(result: ToolResult, tool: Tool | None) -> Response:

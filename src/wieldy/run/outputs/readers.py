@@ -26,7 +26,8 @@ from wieldy.schema.explain import shown
 from wieldy.schema.patterns import text_matching
 from wieldy.tools.refusals import violations_of
 
-_SPEAKER: Final = "[An automatic check of your answer, not the user. What is quoted here are your own words.]"
+SPEAKER: Final = "[An automatic check of your answer, not the user. What is quoted here are your own words.]"
+"""With what a message begins in which the model is corrected, and which no user has written."""
 _CUT: Final = "Your answer was cut off by the limit on output tokens"
 _CLOSING: Final = ("}", "]", '"')
 """How JSON ends that could not go on; a number could."""
@@ -161,12 +162,12 @@ def correction(refused: Incomplete) -> Message:
 
     What it quotes are the model's own words, which strangers may have shaped: it says that they are not the user's.
     """
-    return Message.user(f"{_SPEAKER}\n{refused.error}\nGive your whole answer again, so that it fits.")
+    return Message.user(f"{SPEAKER}\n{refused.error}\nGive your whole answer again, so that it fits.")
 
 
 def is_correction(message: Message) -> bool:
     """Whether this is such a message, and no word of the user's."""
-    return message.role == "user" and message.text.startswith(_SPEAKER)
+    return message.role == "user" and message.text.startswith(SPEAKER)
 
 
 def _partial(text: str, *, is_cut: bool) -> JsonValue:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 
 from wieldy.connect.serving.keys import Guarded, Keys, principal_in
-from wieldy.connect.serving.listening import LOOPBACK, listening, serve
+from wieldy.connect.serving.listening import check_exposure, listening, serve
 from wieldy.core.errors import UsageError
 from wieldy.core.extras import installing
 
@@ -119,19 +119,6 @@ def _user(name: str) -> Any:
     from mcp.server.auth.provider import AccessToken  # noqa: PLC0415
 
     return AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
-
-
-def check_exposure(host: str, keys: Keys | None) -> None:
-    """Ends with an error where others than this machine could call without a key.
-
-    Raises:
-        UsageError: They could.
-    """
-    if host not in LOOPBACK and keys is None:
-        raise UsageError(
-            f"Expected keys where others than this machine can call (host {host!r}), found none. Give keys, or listen "
-            "on 127.0.0.1."
-        )
 
 
 def _check_library() -> None:
