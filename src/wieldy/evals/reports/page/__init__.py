@@ -6,8 +6,9 @@ with the page that shows them (`shell/`). Everything is computed here; the page 
 tool or a task becomes markup or script. Deliberately not here: adding up (`wieldy.evals.reports.reporting`).
 """
 
+from wieldy.evals.reports.page.chunk import Chunk
 from wieldy.evals.reports.page.document import StudyResults, merged, read_study_results
 from wieldy.evals.reports.page.redaction import Redaction
 from wieldy.evals.reports.page.writing import write_page
 
-__all__ = ["Redaction", "StudyResults", "merged", "read_study_results", "write_page"]
+__all__ = ["Chunk", "Redaction", "StudyResults", "merged", "read_study_results", "write_page"]
