@@ -30,6 +30,7 @@ from wieldy.apps.cli import (
     skills,
     tools,
     verify,
+    view,
 )
 from wieldy.apps.cli.failures import INTERRUPTED, Commands, JsonCommand, WithDefault, tell
 from wieldy.apps.cli.terminal import flush_streams, prepare_streams
@@ -81,6 +82,7 @@ for command in (
     gateway.gateway,
     doctor.doctor,
     report.report,
+    view.view,
 ):
     app.command(cls=JsonCommand)(command)
 app.command("exec", cls=JsonCommand)(execute.execute)

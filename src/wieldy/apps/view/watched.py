@@ -1,0 +1,115 @@
+"""One run for a browser: told step by step as in a report, with what its digests say, and its entries as they are.
+
+Deliberately not here: how a run is told (`wieldy.evals.reports.page`), and the list (`run_list`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from wieldy.apps.cli.event_json import request_to_json
+from wieldy.apps.view.rows import row_of, unreadable_row
+from wieldy.core.errors import JournalError, JournalTamperedError, UsageError
+from wieldy.evals.reports.page import Chunk
+from wieldy.run.journal import check_run_id, verify
+from wieldy.run.state import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wieldy.apps.cli.next_commands import NextCommands
+    from wieldy.core.approvals import ApprovalRequest
+    from wieldy.core.json import JsonObject
+    from wieldy.core.ports import Entry, Journal
+    from wieldy.evals.reports.page import Redaction
+
+MOST_ENTRIES: Final = 200
+"""Of a run's entries in one answer."""
+
+
+def run_to_json(journal: Journal, run_id: str, *, redaction: Redaction, commands: NextCommands) -> dict[str, Any]:
+    """The run: `row`, `runs` and `tools` (those within it too), `number` (where it stands), `check`, `notes`, ...
+
+    Raises:
+        UsageError: There is no such run.
+        JournalError: The journal cannot be read at all.
+    """
+    _check_known(journal, run_id)
+    notes = list[str]()
+    chunk = Chunk(redaction, tell=notes.append)
+    number, entries = chunk.add(journal, run_id)
+    try:
+        state = fold(entries)
+        row, parent = row_of(state, journal, redaction=redaction), state.parent
+    except JournalError as error:
+        row, parent = unreadable_row(run_id, error, redaction=redaction), None
+        if entries:
+            notes.append(f"The entries do not add up to a run; they are told one by one. {error}")
+    return {
+        "row": row.to_json(),
+        "number": number,
+        **chunk.to_json(),
+        "check": _check(entries),
+        "notes": [redaction.text(note) for note in notes],
+        "holder": journal.holder(run_id) if row.status == "running" else None,
+        "parent": None if parent is None else {"run_id": parent.run_id, "call_id": parent.call_id},
+        "waiting": [waiting_to_json(request, redaction=redaction, commands=commands) for request in row.waiting],
+        "commands": [commands.show(run_id), *([] if row.status == "finished" else [commands.resume(run_id)])],
+    }
+
+
+def entries_to_json(journal: Journal, run_id: str, *, start: int, count: int, redaction: Redaction) -> dict[str, Any]:
+    """The run's entries from this number on, at most so many, and how many there are.
+
+    Raises:
+        UsageError: There is no such run.
+        JournalError: They cannot be read.
+    """
+    _check_known(journal, run_id)
+    rest = journal.read(run_id, start=start)
+    return {
+        "start": start,
+        "total": start + len(rest),
+        "entries": [
+            {
+                "sequence": entry.sequence,
+                "kind": redaction.text(entry.kind),
+                "time": entry.time,
+                "digest": entry.digest,
+                "data": redaction.json(entry.data),
+            }
+            for entry in rest[:count]
+        ],
+    }
+
+
+def waiting_to_json(request: ApprovalRequest, *, redaction: Redaction, commands: NextCommands) -> JsonObject:
+    """What a person must decide on, all of it, and the commands that decide."""
+    shown = request_to_json(request)
+    return {
+        **redaction.shown({name: shown[name] for name in ("name", "reason")}),
+        **{name: shown[name] for name in ("run_id", "call_id", "expires", "digest")},
+        "arguments": redaction.json(request.arguments),
+        "approve": commands.approve(request.run_id, request.call_id),
+        "deny": commands.deny(request.run_id, request.call_id),
+    }
+
+
+def _check_known(journal: Journal, run_id: str) -> None:
+    check_run_id(run_id)
+    try:
+        is_there = bool(journal.read(run_id))
+    except JournalError:  # something is there that cannot be read
+        return
+    if not is_there:
+        raise UsageError(f"Expected the id of a run in this journal, found {run_id!r:.80}.")
+
+
+def _check(entries: Sequence[Entry]) -> JsonObject:
+    """What `wieldy verify` says of the run: its last digest, and what is wrong with it."""
+    finding: str | None = None
+    try:
+        verify(entries)
+    except JournalTamperedError as error:
+        finding = str(error)
+    return {"entries": len(entries), "digest": entries[-1].digest if entries else None, "finding": finding}
