@@ -6,6 +6,7 @@ Deliberately not here: the page (`wieldy.apps.view`).
 from __future__ import annotations
 
 import webbrowser
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -59,7 +60,8 @@ def serve(asked: Asked, *, json: bool) -> None:
         port = place.getsockname()[1]
         door = Door(app, name=f"wieldy-view-{port}")
         start = partial(_tell_start, door, f"http://{_HOST}:{port}/", asked=asked, json=json)
-        anyio.run(partial(server.serve, door, place, on_start=start, on_stop=lambda: None))
+        with suppress(KeyboardInterrupt):  # to be asked to end is how it ends
+            anyio.run(partial(server.serve, door, place, on_start=start, on_stop=lambda: None))
 
 
 def _viewed(asked: Asked) -> Viewed:

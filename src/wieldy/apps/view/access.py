@@ -9,12 +9,11 @@ Deliberately not here: what is answered (`application`).
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import parse_qs, urlsplit
-
-from wieldy.connect.serving.listening import LOOPBACK
+from urllib.parse import parse_qs
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 
 KEY: Final = "key"
 """The parameter of the address."""
+
+# Any port: a tunnel may end at another one here than the server listens on.
+_HERE: Final = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
 
 _HEADERS: Final = (
     (b"cache-control", b"no-store"),
@@ -110,8 +112,7 @@ class Door:
 def _refusal(scope: MutableMapping[str, Any]) -> str | None:
     """Why a request is not answered, whoever it is from; None if it may be."""
     hosts = _headers(scope, b"host")
-    # Any port: a tunnel may end at another one here than the server listens on.
-    if len(hosts) != 1 or _name_of(hosts[0]) not in LOOPBACK:
+    if len(hosts) != 1 or _HERE.fullmatch(hosts[0]) is None:
         return "Expected a request to 127.0.0.1 or localhost, found another host."
     origins = _headers(scope, b"origin")
     if any(origin != f"http://{hosts[0]}" for origin in origins):
@@ -122,14 +123,6 @@ def _refusal(scope: MutableMapping[str, Any]) -> str | None:
     if scope["path"] != "/" and any(site not in ("same-origin", "none") for site in sites):
         return "Expected a request of this page, found one of another site."
     return None
-
-
-def _name_of(host: str) -> str | None:
-    try:
-        parts = urlsplit(f"//{host}")
-    except ValueError:
-        return None
-    return parts.hostname if parts.netloc == host and "@" not in host else None
 
 
 def _headers(scope: MutableMapping[str, Any], wanted: bytes) -> list[str]:
