@@ -1,8 +1,8 @@
 """The report of a study as one HTML file that opens anywhere: no server, no network, nothing to install.
 
 `document` makes the index (what was run, every trial with its verdict, the rows of the report), `trajectory` tells one
-run step by step (`call_steps` its calls, `timeline` where its time went), `chunk` puts it together with those within it,
-for any page, and `writing` all of this as data into the file, with the page that shows it (`assembling`, `shell/`).
+run step by step (`call_steps` its calls, `timeline` where its time went), `chunk` puts it together with those within
+it, for any page, and `writing` all of this as data into the file, with the page that shows it (`assembling`, `shell/`).
 Everything is computed here; the page only shows. Law: no text of a model, a tool or a task becomes markup or script.
 Deliberately not here: adding up (`wieldy.evals.reports.reporting`).
 """
