@@ -13,17 +13,17 @@ Data that a browser has already, by the `version` that it names as `known`, is n
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from wieldy.apps.cli.deciding import what_is_next
 from wieldy.apps.view.page import page
 from wieldy.apps.view.run_list import Page, RunList, Wanted
-from wieldy.apps.view.watched import MOST_ENTRIES, entries_to_json, run_to_json, waiting_to_json
+from wieldy.apps.view.versions import Answer, versioned
+from wieldy.apps.view.watched import MOST_ENTRIES, WatchedRuns, entries_to_json, waiting_to_json
 from wieldy.core.errors import ApprovalError, JournalError, UsageError, WieldyError
-from wieldy.core.json import JsonObject, parse_json, sha256
+from wieldy.core.json import JsonObject, parse_json
 from wieldy.run.consent import Consent
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ MOST_LISTED: Final = 200
 """Runs in one page of the list."""
 MOST_WAITING: Final = 100
 """Calls that are shown as waiting on top of the list; how many more there are is said."""
-
-Answer = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +60,6 @@ class Viewed:
     decide_in: Callable[[], Journal] | None
     by: str
     name: str
-    runs: RunList = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "runs", RunList(redaction=self.redaction))
 
 
 def view_application(viewed: Viewed) -> Any:
@@ -90,6 +84,8 @@ class _Service:
 
     def __init__(self, viewed: Viewed) -> None:
         self._viewed = viewed
+        self._runs = RunList(redaction=viewed.redaction)
+        self._watched = WatchedRuns(redaction=viewed.redaction, commands=viewed.commands, about=self._about())
 
     def page(self, request: Request) -> Response:
         from starlette.responses import HTMLResponse  # noqa: PLC0415 - an extra
@@ -106,19 +102,17 @@ class _Service:
             limit=max(1, min(_number(asked, "limit", 50), MOST_LISTED)),
         )
         journal = self._viewed.journal()
-        found = Page() if journal is None else self._viewed.runs.page(journal, wanted)
-        return {"journal": self._viewed.name, **self._about(), **self._list(found)}
+        found = Page() if journal is None else self._runs.page(journal, wanted)
+        return versioned({"journal": self._viewed.name, **self._about(), **self._list(found)})
 
     def run(self, asked: Mapping[str, str]) -> Answer:
-        viewed = self._viewed
-        told = run_to_json(self._journal(), asked.get("id", ""), redaction=viewed.redaction, commands=viewed.commands)
-        return {**self._about(), **told}
+        return self._watched.run(self._journal(), asked.get("id", ""), anew="known" not in asked)
 
     def entries(self, asked: Mapping[str, str]) -> Answer:
         start = max(0, _number(asked, "start", 0))
         count = max(1, min(_number(asked, "count", MOST_ENTRIES), MOST_ENTRIES))
         journal, redaction = self._journal(), self._viewed.redaction
-        return entries_to_json(journal, asked.get("id", ""), start=start, count=count, redaction=redaction)
+        return versioned(entries_to_json(journal, asked.get("id", ""), start=start, count=count, redaction=redaction))
 
     async def decide(self, request: Request) -> Response:
         import anyio.to_thread  # noqa: PLC0415 - with the extra
@@ -148,12 +142,8 @@ class _Service:
             digest=str(said["digest"]),
         )
         next_up = what_is_next(journal, run_id, consent=consent)
-        return {
-            "is_granted": approval.is_granted,
-            "by": approval.by,
-            "left": next_up.left,
-            "next": next_up.words(viewed.commands),
-        }
+        words = next_up.words(viewed.commands)
+        return versioned({"is_granted": approval.is_granted, "by": approval.by, "left": next_up.left, "next": words})
 
     def _journal(self) -> Journal:
         journal = self._viewed.journal()
@@ -204,9 +194,8 @@ def _answered(answer: Callable[[Any], Answer], asked: Any, *, known: str | None 
         return _json({"error": str(error)}, 400)
     except (JournalError, WieldyError) as error:
         return _json({"error": str(error)}, 503)
-    told = _finite(told)
-    version = sha256(json.dumps(told))[:16]
-    return _json({"version": version} if known == version else {"version": version, **told}, 200)
+    version = told["version"]
+    return _json({"version": version} if known == version else told, 200)
 
 
 def _json(told: Answer, status: int) -> Response:
@@ -214,19 +203,6 @@ def _json(told: Answer, status: int) -> Response:
 
     # Escaped to ASCII, half a character of a stranger's text included.
     return Response(json.dumps(told), status_code=status, media_type="application/json")
-
-
-def _finite(value: Any) -> Any:
-    """The data without numbers that JSON has no word for, such as the time of an entry that nobody wrote so."""
-    match value:
-        case float():
-            return value if math.isfinite(value) else None
-        case dict():
-            return {name: _finite(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType] - JSON of any kind
-        case list() | tuple():
-            return [_finite(item) for item in value]  # pyright: ignore[reportUnknownVariableType] - JSON of any kind
-        case _:
-            return value
 
 
 def _decision(body: bytes) -> JsonObject:

@@ -5,10 +5,13 @@ Deliberately not here: how a run is told (`wieldy.evals.reports.page`), and the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from wieldy.apps.cli.event_json import request_to_json
 from wieldy.apps.view.rows import row_of, unreadable_row
+from wieldy.apps.view.versions import versioned
 from wieldy.core.errors import JournalError, JournalTamperedError, UsageError
 from wieldy.evals.reports.page import Chunk
 from wieldy.run.journal import check_run_id, verify
@@ -18,16 +21,69 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wieldy.apps.cli.next_commands import NextCommands
+    from wieldy.apps.view.versions import Answer
     from wieldy.core.approvals import ApprovalRequest
     from wieldy.core.json import JsonObject
     from wieldy.core.ports import Entry, Journal
     from wieldy.evals.reports.page import Redaction
 
+MOST_WATCHED: Final = 8
+"""Of how many runs what was told is kept."""
 MOST_ENTRIES: Final = 200
 """Of a run's entries in one answer."""
 
 
-def run_to_json(journal: Journal, run_id: str, *, redaction: Redaction, commands: NextCommands) -> dict[str, Any]:
+@dataclass(slots=True, kw_only=True)
+class WatchedRuns:
+    """Runs that browsers look at; usable from any thread.
+
+    A run is told anew only if there is something new: of one that is finished, an entry of its own; of any other, an
+    entry of any run, or another holder.
+
+    Attributes:
+        redaction: Takes out what must not be shown.
+        commands: Those that a person may want next.
+        about: What every answer says besides.
+    """
+
+    redaction: Redaction
+    commands: NextCommands
+    about: Answer
+    _kept: dict[str, tuple[object, Answer]] = field(default_factory=dict[str, "tuple[object, Answer]"])
+    _lock: Lock = field(default_factory=Lock)
+
+    def run(self, journal: Journal, run_id: str, *, anew: bool) -> Answer:
+        """The run as it is now.
+
+        Args:
+            journal: Where it is recorded.
+            run_id: The run.
+            anew: Whether all of it is read again, whatever was kept: its entries may have been changed.
+
+        Raises:
+            UsageError: There is no such run.
+            JournalError: The journal cannot be read at all.
+        """
+        stamp = journal.head(), journal.holder(run_id)
+        with self._lock:
+            kept = self._kept.pop(run_id, None)
+        if anew or kept is None or not self._is_same(journal, run_id, stamp, kept):
+            told = _run_to_json(journal, run_id, redaction=self.redaction, commands=self.commands)
+            kept = stamp, versioned({**self.about, **told})
+        with self._lock:
+            self._kept[run_id] = kept
+            if len(self._kept) > MOST_WATCHED:
+                del self._kept[next(iter(self._kept))]
+        return kept[1]
+
+    def _is_same(self, journal: Journal, run_id: str, stamp: object, kept: tuple[object, Answer]) -> bool:
+        told = kept[1]
+        if kept[0] == stamp:
+            return True
+        return told["row"]["status"] == "finished" and not journal.read(run_id, start=told["check"]["entries"])
+
+
+def _run_to_json(journal: Journal, run_id: str, *, redaction: Redaction, commands: NextCommands) -> dict[str, Any]:
     """The run: `row`, `runs` and `tools` (those within it too), `number` (where it stands), `check`, `notes`, ...
 
     Raises:

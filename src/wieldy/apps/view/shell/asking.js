@@ -25,6 +25,7 @@ function watch(route, parameters, show, pause) {
     clearTimeout(timer);
     if (isAsking || isClosed) return;
     isAsking = true;
+    const began = performance.now();
     try {
       const found = await asked(route, { ...parameters, known });
       if (isClosed) return;
@@ -40,7 +41,7 @@ function watch(route, parameters, show, pause) {
     } finally {
       isAsking = false;
     }
-    if (!isClosed && !document.hidden) timer = setTimeout(look, told ? pause(told) : 3000);
+    if (!isClosed && !document.hidden) timer = setTimeout(look, told ? Math.max(pause(told), 4 * (performance.now() - began)) : 3000);
   };
   const seen = () => { if (!document.hidden) look(); };
   document.addEventListener("visibilitychange", seen);
