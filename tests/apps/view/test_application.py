@@ -102,8 +102,11 @@ async def test_nothing_is_sent_again_until_the_journal_has_something_new(own: Ma
             again = await told(http, "run", id=made["waiting"], known=first["version"])
             assert (again["row"]["status"], again["row"]["resumed"]) == ("running", 1)
             assert again["holder"]
+            assert again["runs"][0]["faults"] == []
             assert rows_of(await told(http, "runs"))[made["waiting"]]["status"] == "running"
             lease.release()
+        (fault,) = (await told(http, "run", id=made["waiting"]))["runs"][0]["faults"]
+        assert fault["text"].startswith("died")
         assert rows_of(await told(http, "runs"))[made["waiting"]]["status"] == "died"
 
 

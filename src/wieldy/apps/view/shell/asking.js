@@ -2,8 +2,10 @@
 
 async function asked(route, parameters) {
   const given = Object.entries(parameters).filter(([, value]) => value !== "" && value !== null && value !== undefined);
-  return answered(await fetch(`/api/${route}?${new URLSearchParams(given)}`, { cache: "no-store" }));
+  return answered(await reached(`/api/${route}?${new URLSearchParams(given)}`, { cache: "no-store" }));
 }
+
+const reached = (address, options) => fetch(address, options).catch(() => { throw new Error("The program behind this page cannot be reached."); });
 
 async function answered(response) {
   if (response.status === 401) throw new Error("The program that has printed this page's address was started anew. Open the address that it prints now.");
@@ -12,10 +14,16 @@ async function answered(response) {
   return told;
 }
 
+// There is nothing to show but why.
+function explain(error) {
+  document.title = "Runs";
+  main.replaceChildren(el("p", { class: "notice" }, said(error.message, 1000)), el("p", {}, el("a", { href: "#/" }, "All runs")));
+}
+
 const trouble = document.getElementById("trouble");
 function complain(error) {
   trouble.hidden = !error;
-  if (error) trouble.replaceChildren("This may be out of date: ", said(error instanceof TypeError ? "the program behind this page cannot be reached." : error.message, 1000));
+  if (error) trouble.replaceChildren("This may be out of date: ", said(error.message, 1000));
 }
 
 // `show` is given what there is, now and each time it has changed; `pause` says after how many milliseconds to look again.
@@ -37,7 +45,7 @@ function watch(route, parameters, show, pause) {
     } catch (error) {
       if (isClosed) return;
       if (told) complain(error);
-      else main.replaceChildren(el("p", { class: "notice" }, said(error instanceof TypeError ? "The program behind this page cannot be reached." : error.message, 1000)));
+      else explain(error);
     } finally {
       isAsking = false;
     }

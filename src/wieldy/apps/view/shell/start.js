@@ -27,7 +27,7 @@ async function navigate() {
     else if (kind === "compare" && one && other) await showComparison([one, other]);
     else await showRuns(Object.fromEntries(["status", "text", "tool", "after"].map((name) => [name, query.get(name) || ""])));
   } catch (error) {
-    if (own === newest) main.replaceChildren(el("p", { class: "notice" }, said(error.message, 1000)));
+    if (own === newest) explain(error);
   }
   if (own === newest) main.focus({ preventScroll: true });
 }

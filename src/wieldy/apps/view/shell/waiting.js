@@ -37,7 +37,7 @@ function buttons(request, again) {
     for (const button of box.querySelectorAll("button")) button.disabled = true;
     try {
       const { run_id, call_id, digest } = request;
-      const answer = await answered(await fetch("/api/decide", { method: "POST", headers: { "Content-Type": "application/json" },
+      const answer = await answered(await reached("/api/decide", { method: "POST", headers: { "Content-Type": "application/json" },
         body: JSON.stringify({ run_id, call_id, digest, is_granted: isGranted, reason: isGranted ? "" : why.value }) }));
       decisions.unshift(`${answer.is_granted ? "Approved" : "Denied"} by ${answer.by}: ${request.name} (call ${request.call_id} of run ${request.run_id}). ${answer.next}`);
       again();

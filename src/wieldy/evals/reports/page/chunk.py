@@ -70,7 +70,14 @@ class Chunk:
         if depth < DEEPEST:
             for call_id, inner in _nested(journal, entries):
                 nested[call_id] = self._add(journal, inner, self._read(journal, inner), depth=depth + 1)
-        run = trajectory_of(run_id, entries, redaction=self._redaction, tool_number=self._tool_number, nested=nested)
+        run = trajectory_of(
+            run_id,
+            entries,
+            redaction=self._redaction,
+            tool_number=self._tool_number,
+            nested=nested,
+            is_going_on=_is_going_on(journal, run_id),
+        )
         self._runs.append(self._redaction.shown(run))
         self.size_bytes += len(json.dumps(self._runs[-1]))
         return len(self._runs) - 1
@@ -85,3 +92,10 @@ def _nested(journal: Journal, entries: Sequence[Entry]) -> Iterator[tuple[str, s
         return
     with suppress(JournalError):  # a damaged run is shown entry by entry; what it started cannot be known
         yield from nested_runs(journal, fold(entries)).items()
+
+
+def _is_going_on(journal: Journal, run_id: str) -> bool:
+    try:
+        return journal.holder(run_id) is not None
+    except JournalError:
+        return False

@@ -18,7 +18,7 @@ from wieldy.core.ports import Entry
 from wieldy.evals.reports.page.call_steps import CallStep, Data, medium
 from wieldy.evals.reports.page.redaction import Redaction
 from wieldy.evals.reports.page.timeline import Span, spans_of
-from wieldy.evals.verdicts.attribution import Fault, faults
+from wieldy.evals.verdicts.attribution import DIED, Fault, faults
 from wieldy.run.journal import kinds
 
 _ENDS: Final[Mapping[str, str]] = {
@@ -47,6 +47,7 @@ def trajectory_of(
     redaction: Redaction,
     tool_number: ToolNumber,
     nested: Mapping[str, int] = {},
+    is_going_on: bool = False,
 ) -> JsonObject:
     """The run as the page is given it: `id`, `model`, `began`, `took_s`, `tools`, `facts`, `steps`, `spans`, `faults`.
 
@@ -56,6 +57,7 @@ def trajectory_of(
         redaction: Takes out what must not be shown.
         tool_number: Gives each definition that the run offered a number.
         nested: Where runs stand that calls of this one started, by the calls' ids.
+        is_going_on: Whether somebody is at work on it, so that its record may stop anywhere.
     """
     reader = _Reader(entries, redaction)
     for entry in entries:
@@ -68,6 +70,7 @@ def trajectory_of(
             "is_recovered": fault.is_recovered,
         }
         for fault in _faults(entries)
+        if not (is_going_on and fault.code == DIED)
     ]
     for call in reader.calls.values():
         call.nested = nested.get(call.id)
