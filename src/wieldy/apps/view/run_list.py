@@ -85,6 +85,7 @@ class Page:
         waiting: All runs that wait for a person, as far as they were looked at.
         looked_at: How many runs were, of `listed`.
         total: How many there are in the journal.
+        tools: The names of all tools that were called in those.
     """
 
     groups: tuple[Group, ...] = ()
@@ -128,13 +129,13 @@ class RunList:
             deadline = self.clock() + LOOKING_S
             page = self._found(journal, wanted, deadline=deadline)
             self._look(journal, deadline=deadline)
-            waiting = [row for run_id in self._order if (row := self._rows.get(run_id)) is not None and row.waiting]
-            tools = sorted({tool for row in self._rows.values() for tool in row.tools})
+            rows = [row for run_id in self._order if (row := self._rows.get(run_id)) is not None]
+            tools = sorted({tool for row in rows for tool in row.tools})
             return Page(
                 groups=page.groups,
                 after=page.after,
                 is_partial=page.is_partial,
-                waiting=tuple(row for row in waiting if row.status in ("waiting", "running")),
+                waiting=tuple(row for row in rows if row.waiting and row.status in ("waiting", "running", "died")),
                 looked_at=len(self._rows),
                 listed=len(self._order),
                 total=self._total,
@@ -144,7 +145,7 @@ class RunList:
     def _refresh(self, journal: Journal) -> None:
         head = journal.head()
         if head != self._head:
-            known = list(journal.run_ids())
+            known = [*dict.fromkeys(journal.run_ids())]  # a changed journal may name one twice
             self._order, self._total, self._head = known[:MOST_RUNS], len(known), head
             for gone in self._rows.keys() - set(self._order):
                 del self._rows[gone], self._lengths[gone]
@@ -231,15 +232,20 @@ class RunList:
             elif entries:
                 self._read(journal, run_id)
         except JournalError as error:
-            self._rows[run_id] = unreadable_row(run_id, error, redaction=self.redaction)
+            self._give_up(run_id, error)
 
     def _read(self, journal: Journal, run_id: str) -> Row:
-        self._lengths[run_id] = 0
         try:
             return self._keep(journal, Fold(), journal.read(run_id))
         except JournalError as error:
-            self._rows[run_id] = unreadable_row(run_id, error, redaction=self.redaction)
-            return self._rows[run_id]
+            return self._give_up(run_id, error)
+
+    def _give_up(self, run_id: str, error: JournalError) -> Row:
+        """What is known of the run is that it cannot be read; the next time all of it is tried again."""
+        row = self._rows[run_id] = unreadable_row(run_id, error, redaction=self.redaction)
+        self._lengths[run_id] = 0
+        self._folds.pop(run_id, None)
+        return row
 
     def _keep(self, journal: Journal, folded: Fold, entries: Sequence[Entry]) -> Row:
         for entry in entries:

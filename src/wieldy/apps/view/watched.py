@@ -14,6 +14,7 @@ from wieldy.apps.view.rows import row_of, unreadable_row
 from wieldy.apps.view.versions import versioned
 from wieldy.core.errors import JournalError, JournalTamperedError, UsageError
 from wieldy.evals.reports.page import Chunk
+from wieldy.evals.reports.page.redaction import TOO_DEEP
 from wieldy.run.journal import check_run_id, verify
 from wieldy.run.state import fold
 
@@ -90,10 +91,12 @@ def _run_to_json(journal: Journal, run_id: str, *, redaction: Redaction, command
         UsageError: There is no such run.
         JournalError: The journal cannot be read at all.
     """
-    _check_known(journal, run_id)
+    check_run_id(run_id)
     notes = list[str]()
     chunk = Chunk(redaction, tell=notes.append)
     number, entries = chunk.add(journal, run_id)
+    if not entries and not notes:
+        raise _unknown(run_id)
     try:
         state = fold(entries)
         row, parent = row_of(state, journal, redaction=redaction), state.parent
@@ -121,11 +124,14 @@ def entries_to_json(journal: Journal, run_id: str, *, start: int, count: int, re
         UsageError: There is no such run.
         JournalError: They cannot be read.
     """
-    _check_known(journal, run_id)
+    check_run_id(run_id)
     rest = journal.read(run_id, start=start)
+    total = start + len(rest) if rest else len(journal.read(run_id))
+    if not total:
+        raise _unknown(run_id)
     return {
         "start": start,
-        "total": start + len(rest),
+        "total": total,
         "entries": [
             {
                 "sequence": entry.sequence,
@@ -141,24 +147,19 @@ def entries_to_json(journal: Journal, run_id: str, *, start: int, count: int, re
 
 def waiting_to_json(request: ApprovalRequest, *, redaction: Redaction, commands: NextCommands) -> JsonObject:
     """What a person must decide on, all of it, and the commands that decide."""
-    shown = request_to_json(request)
+    shown, arguments = request_to_json(request), redaction.json(request.arguments)
     return {
         **redaction.shown({name: shown[name] for name in ("name", "reason")}),
         **{name: shown[name] for name in ("run_id", "call_id", "expires", "digest")},
-        "arguments": redaction.json(request.arguments),
+        "arguments": arguments,
+        "is_whole": arguments != TOO_DEEP and not redaction.patterns,
         "approve": commands.approve(request.run_id, request.call_id),
         "deny": commands.deny(request.run_id, request.call_id),
     }
 
 
-def _check_known(journal: Journal, run_id: str) -> None:
-    check_run_id(run_id)
-    try:
-        is_there = bool(journal.read(run_id))
-    except JournalError:  # something is there that cannot be read
-        return
-    if not is_there:
-        raise UsageError(f"Expected the id of a run in this journal, found {run_id!r:.80}.")
+def _unknown(run_id: str) -> UsageError:
+    return UsageError(f"Expected the id of a run in this journal, found {run_id!r:.80}. The list has those there are.")
 
 
 def _check(entries: Sequence[Entry]) -> JsonObject:

@@ -21,12 +21,12 @@ function requestView(request, decides, again) {
       el("dt", {}, "expires"), el("dd", {}, request.expires === null ? "never" : [moment(request.expires), isLate ? ": too late, it is asked again when the run is resumed" : null]),
       el("dt", {}, "digest"), el("dd", {}, el("code", {}, request.digest.slice(0, 16)))),
     decidable(request, decides) && !isLate ? buttons(request, again) : el("div", { class: "commands" },
-      el("p", { class: "note" }, decides && !isLate ? "It is too long to be decided on here. In a terminal:" : "To decide, type in a terminal:"),
+      el("p", { class: "note" }, decides && !isLate ? "Not all of it can be shown here. To decide, type in a terminal:" : "To decide, type in a terminal:"),
       command(request.approve), command(request.deny)));
 }
 
 // Nobody decides on what is not all shown.
-const decidable = (request, decides) => decides && request.arguments.length <= MORE_CHARACTERS && request.reason.length <= MORE_CHARACTERS;
+const decidable = (request, decides) => decides && request.is_whole && request.arguments.length <= MORE_CHARACTERS && request.reason.length <= MORE_CHARACTERS;
 
 const command = (words) => el("pre", { class: "text code command", tabindex: "0" }, visible(words));
 
