@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from wieldy.connect.models.weights import SMALLEST, find
 from wieldy.grammar import Tokenizer
 
+from .evals.browser import Browser
 from .sandbox.tiers.container_images import Podman, prepared, remove
 
 # A deadline would be a wall clock in every law, and whatever else runs on the machine would break it.
@@ -86,6 +87,20 @@ def postgres() -> Iterator[Any]:
         pytest.skip(reason)
     with services.running_postgres() as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser of this module's own; the test is skipped, with the reason, where there is none."""
+    services = _script("services")
+    program = services.browser_program()
+    if program is None or services.why_no_browser() is not None:
+        pytest.skip(services.why_no_browser())
+    browser = Browser(program)
+    try:
+        yield browser
+    finally:
+        browser.close()
 
 
 @pytest.fixture(scope="session")

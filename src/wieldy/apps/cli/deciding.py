@@ -7,6 +7,7 @@ has started are found by that run too. Deliberately not here: keeping the decisi
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -29,6 +30,7 @@ from wieldy.run.state import fold
 
 if TYPE_CHECKING:
     from wieldy.core.approvals import Approval, ApprovalRequest
+    from wieldy.core.ports import Journal
     from wieldy.run.state import RunState
 
 
@@ -72,20 +74,43 @@ def decide(
     run_id = find_run(recorded, run)
     consent = Consent(recorded)
     request = _shown(consent, run_id, call)
-    approval = consent.answer(
-        request.run_id,
-        call,
-        is_granted=is_granted,
-        by=user_name() if by is None else by,
-        reason=reason,
-        digest=request.digest,
-    )
-    root = root_of(recorded, fold(recorded.read(run_id)))
-    left = len(consent.pending(root.run_id))
+    by = user_name() if by is None else by
+    approval = consent.answer(request.run_id, call, is_granted=is_granted, by=by, reason=reason, digest=request.digest)
+    next_up = what_is_next(recorded, run_id, consent=consent)
     if json:
-        print_json(_to_json(request, approval, root=root.run_id, left=left))
+        print_json(_to_json(request, approval, next_up))
     else:
-        _show(request, approval, root=root, left=left, commands=NextCommands(journal=journal))
+        _show(request, approval, next_up, commands=NextCommands(journal=journal))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextUp:
+    """What there is to do once a call was decided on.
+
+    Attributes:
+        root: The run that goes on with what was decided.
+        left: How many more of its calls wait.
+    """
+
+    root: RunState
+    left: int
+
+    def words(self, commands: NextCommands) -> str:
+        """That, in a sentence with a command."""
+        if self.left:
+            words = f"{counted(self.left, 'more call')} of it {'waits' if self.left == 1 else 'wait'}: "
+            return words + commands.waiting(self.root.run_id)
+        return _go_on(self.root, commands)
+
+
+def what_is_next(journal: Journal, run_id: str, *, consent: Consent) -> NextUp:
+    """What a decision about a call of this run leads to.
+
+    Raises:
+        JournalError: The journal cannot be read, or was changed.
+    """
+    root = root_of(journal, fold(journal.read(run_id)))
+    return NextUp(root=root, left=len(consent.pending(root.run_id)))
 
 
 def _shown(consent: Consent, run_id: str, call: str) -> ApprovalRequest:
@@ -101,29 +126,25 @@ def _shown(consent: Consent, run_id: str, call: str) -> ApprovalRequest:
     return (own or fitting)[0]
 
 
-def _to_json(request: ApprovalRequest, approval: Approval, *, root: str, left: int) -> dict[str, object]:
+def _to_json(request: ApprovalRequest, approval: Approval, next_up: NextUp) -> dict[str, object]:
     return {
         **request_to_json(request),
         "is_granted": approval.is_granted,
         "by": approval.by,
         "denial": None if approval.is_granted else approval.reason,
-        "left": left,
-        "resume": root,
+        "left": next_up.left,
+        "resume": next_up.root.run_id,
     }
 
 
-def _show(request: ApprovalRequest, approval: Approval, *, root: RunState, left: int, commands: NextCommands) -> None:
+def _show(request: ApprovalRequest, approval: Approval, next_up: NextUp, *, commands: NextCommands) -> None:
     terminal = out()
     verb, style = ("Approved", "bold green") if approval.is_granted else ("Denied", "bold red")
     because = f": {approval.reason}" if approval.reason else ""
     terminal.block(Text.assemble((verb, style), neutralise(f" by {approval.by}{because}")))
     show_request(terminal, request, sign="✓" if approval.is_granted else "✗", now=0.0)
     terminal.print()
-    if left:
-        words = f"{counted(left, 'more call')} of it {'waits' if left == 1 else 'wait'}: "
-        terminal.block(Text(words + commands.waiting(root.run_id)))
-    else:
-        terminal.block(Text(_go_on(root, commands)))
+    terminal.block(Text(next_up.words(commands)))
 
 
 def _go_on(run: RunState, commands: NextCommands) -> str:

@@ -31,6 +31,7 @@ from wieldy.apps.cli import (
     skills,
     tools,
     verify,
+    view,
 )
 from wieldy.apps.cli.failures import INTERRUPTED, Commands, JsonCommand, WithDefault, tell
 from wieldy.apps.cli.terminal import flush_streams, prepare_streams
@@ -83,6 +84,7 @@ for command in (
     serve.serve,
     doctor.doctor,
     report.report,
+    view.view,
 ):
     app.command(cls=JsonCommand)(command)
 app.command("exec", cls=JsonCommand)(execute.execute)

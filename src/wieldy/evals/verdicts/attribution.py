@@ -49,6 +49,8 @@ class Fault(Record, frozen=True, kw_only=True):
         return self.reason.partition(":")[0]
 
 
+DIED: Final = "died"
+"""The record stops in the middle of the run: also that of one which somebody is still at work on."""
 TOOL_ERROR: Final = "tool-error"
 """A tool did its work, which was to say that what it was asked for cannot be. The model has to deal with that."""
 
@@ -107,7 +109,7 @@ def _rank(fault: Fault) -> int:
     return 4 if fault.layer == "model" else 2
 
 
-_STOPS: Final = frozenset({*(code for _, code in _BY_ERROR.values()), "crash-of-run", "interrupted", "died", "no-run"})
+_STOPS: Final = frozenset({*(code for _, code in _BY_ERROR.values()), "crash-of-run", "interrupted", DIED, "no-run"})
 
 
 # One call
@@ -214,7 +216,7 @@ def _faults_of_end(run: RunSeen) -> list[Fault]:
     found = [_limit(entry, run) for entry in run.limits]
     end = run.end
     if end is None:
-        return [*found, _fault("environment", "died: the record stops in the middle of the run", (run.last,))]
+        return [*found, _fault("environment", f"{DIED}: the record stops in the middle of the run", (run.last,))]
     if end.kind == kinds.RUN_INTERRUPTED:
         return [*found, _fault("environment", "interrupted: the run was stopped from outside", (end.sequence,))]
     if end.kind == kinds.RUN_FAILED:

@@ -28,7 +28,7 @@ globalThis.lineOf = (text) => said(text, 50).textContent;
 
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
-    parts = "\n".join((SHELL / f"{name}.js").read_text(encoding="utf-8") for name in ("text", "compare"))
+    parts = "\n".join((SHELL / f"{name}.js").read_text(encoding="utf-8") for name in ("text", "pairs"))
     with browser.page() as page:
         page.value(f"(() => {{ {parts} {PROBES} }})()")
         yield page

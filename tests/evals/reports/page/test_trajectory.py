@@ -146,6 +146,33 @@ def test_whatever_the_entries_are_each_is_told_of_and_the_run_is_plain_json(entr
     assert json.loads(json.dumps(run, allow_nan=False)) == run
 
 
+def _spoilt(draw: st.DrawFn, value: Any) -> Any:
+    """The value with one part of it replaced by anything, however deep."""
+    inside = [*value] if isinstance(value, dict) else [*range(len(value))] if isinstance(value, list) else []
+    if not inside or draw(st.integers(0, 4)) == 0:
+        return draw(values)
+    at, copied = draw(st.sampled_from(inside)), value.copy()
+    copied[at] = _spoilt(draw, value[at])
+    return copied
+
+
+@st.composite
+def spoilt_journals(draw: st.DrawFn) -> list[Entry]:
+    """Entries of which any may hold anything where its kind says something else."""
+    return [
+        entry._replace(data={**entry.data, **{name: _spoilt(draw, entry.data[name]) for name in entry.data}})
+        for entry in draw(journals())
+    ]
+
+
+@given(spoilt_journals())
+def test_entries_that_hold_something_else_than_they_should_are_told_of_all_the_same(entries: list[Entry]) -> None:
+    run = told(entries)
+    unanswered = [entry.sequence for entry in entries if entry.kind == kinds.TURN_STARTED]
+    assert {entry.sequence for entry in entries} - set(unanswered) <= told_of(run)
+    json.dumps(run)
+
+
 @given(journals())
 def test_spans_lie_within_the_run_and_gaps_overlap_nothing(entries: list[Entry]) -> None:
     spans = spans_of(entries)

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
+from wieldy.core.errors import JournalError
 from wieldy.core.json import JsonObject
 from wieldy.core.ports import Entry
 from wieldy.evals.reports.page.call_steps import CallStep, Data, medium
 from wieldy.evals.reports.page.redaction import Redaction
-from wieldy.evals.reports.page.timeline import spans_of
-from wieldy.evals.verdicts.attribution import faults
+from wieldy.evals.reports.page.timeline import Span, spans_of
+from wieldy.evals.verdicts.attribution import DIED, Fault, faults
 from wieldy.run.journal import kinds
 
 _ENDS: Final[Mapping[str, str]] = {
@@ -31,6 +32,10 @@ _ENDS: Final[Mapping[str, str]] = {
 _TELLING: Final = ("stop_reason", "reason", "error", "message", "by", "waiting")
 _OF_START: Final = ("limits", "output", "principal", "parent", "tainted_by", "metadata")
 
+_UNEXPECTED: Final = (KeyError, TypeError, ValueError, AttributeError, IndexError, JournalError)
+"""What comes of data that has not the form that its kind says."""
+_NOT_READ: Final = "it lacks or holds something unexpected"
+
 ToolNumber = Callable[[JsonObject], int]
 """Where a tool's definition stands among those of the chunk."""
 
@@ -42,6 +47,7 @@ def trajectory_of(
     redaction: Redaction,
     tool_number: ToolNumber,
     nested: Mapping[str, int] = {},
+    is_going_on: bool = False,
 ) -> JsonObject:
     """The run as the page is given it: `id`, `model`, `began`, `took_s`, `tools`, `facts`, `steps`, `spans`, `faults`.
 
@@ -51,6 +57,7 @@ def trajectory_of(
         redaction: Takes out what must not be shown.
         tool_number: Gives each definition that the run offered a number.
         nested: Where runs stand that calls of this one started, by the calls' ids.
+        is_going_on: Whether somebody is at work on it, so that its record may stop anywhere.
     """
     reader = _Reader(entries, redaction)
     for entry in entries:
@@ -62,14 +69,15 @@ def trajectory_of(
             "evidence": [*fault.evidence],
             "is_recovered": fault.is_recovered,
         }
-        for fault in faults(entries)
+        for fault in _faults(entries)
+        if not (is_going_on and fault.code == DIED)
     ]
     for call in reader.calls.values():
         call.nested = nested.get(call.id)
         call.faults = [fault for fault in found if set(cast("list[int]", fault["evidence"])) & set(call.entries[1:])]
     start = cast("Data", entries[0].data if entries else {})
     times = [entry.time for entry in entries] or [0.0]
-    tools = [tool_number(_offered(tool, redaction)) for tool in start.get("tools") or ()]
+    tools = [tool_number(offered) for offered in _tools(start, redaction)]
     facts = [[name, redaction.json(start[name])] for name in _OF_START if start.get(name)]
     return {
         "id": run_id,
@@ -79,10 +87,31 @@ def trajectory_of(
         "entries": len(entries),
         "tools": [*tools],
         "facts": cast("Any", facts),
-        "steps": [step.to_json() if isinstance(step, CallStep) else step for step in reader.steps],
-        "spans": cast("Any", [{**span, "name": redaction.text(span["name"])} for span in spans_of(entries)]),
+        "steps": [*reader.told()],
+        "spans": cast("Any", [{**span, "name": redaction.text(span["name"])} for span in _spans(entries)]),
         "faults": [*found],
     }
+
+
+def _faults(entries: Sequence[Entry]) -> Sequence[Fault]:
+    try:
+        return faults(entries)
+    except _UNEXPECTED:  # whose failure it was cannot be told
+        return ()
+
+
+def _spans(entries: Sequence[Entry]) -> list[Span]:
+    try:
+        return spans_of(entries)
+    except _UNEXPECTED:
+        return []
+
+
+def _tools(start: Data, redaction: Redaction) -> list[JsonObject]:
+    try:
+        return [_offered(tool, redaction) for tool in start.get("tools") or ()]
+    except _UNEXPECTED:
+        return []
 
 
 class _Reader:
@@ -96,6 +125,24 @@ class _Reader:
         self._asked: Entry | None = None
 
     def read(self, entry: Entry) -> None:
+        before = len(self.steps)
+        try:
+            self._read(entry)
+        except _UNEXPECTED:
+            del self.steps[before:]
+            self._unexpected(entry)
+
+    def told(self) -> list[JsonObject]:
+        """All steps, as the page is given them."""
+        return [step if isinstance(step, dict) else self._told(step) for step in self.steps]
+
+    def _told(self, step: CallStep) -> JsonObject:
+        try:
+            return step.to_json()
+        except _UNEXPECTED:
+            return self._step(step.entries, step.at_s, kind="call", name=_NOT_READ, detail=step.part)
+
+    def _read(self, entry: Entry) -> None:
         data = cast("Data", entry.data)
         match entry.kind:
             case kinds.RUN_STARTED:
@@ -171,10 +218,31 @@ class _Reader:
         else:
             call_id = str(data.get("call_id"))
         call = self.calls.get(call_id)
-        if call is None:
+        if call is None and "call_id" not in data and not isinstance(result, dict):
+            self._event(entry, entry.kind)
+        elif call is None:
             self._event(entry, f"{entry.kind} of a call that is not in this run, {call_id}")
         else:
             call.read(entry)
+
+    def _unexpected(self, entry: Entry) -> None:
+        """An entry that lacks or holds something else than its kind says; it is told as it is."""
+        self.steps.append(
+            self._step([entry.sequence], entry.time - self._began, kind=entry.kind, name=_NOT_READ, detail=entry.data)
+        )
+
+    def _step(self, entries: Sequence[int], at_s: float, *, kind: str, name: str, detail: object) -> JsonObject:
+        return {
+            "kind": "event",
+            "entry": entries[0],
+            "entries": [*entries],
+            "at_s": at_s,
+            "type": kind,
+            "name": self._redaction.text(f"{kind}: {name}"),
+            "key": self._redaction.key("unexpected", kind, detail),
+            "text": "",
+            "detail": self._detail(detail),
+        }
 
     def _event(self, entry: Entry, name: str) -> None:
         data = cast("Data", entry.data)

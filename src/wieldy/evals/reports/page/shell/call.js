@@ -7,7 +7,8 @@ const tag = (words, tone = "") => el("span", { class: `tag ${tone}` }, words);
 const more = (title, open, ...children) => el("details", { open }, el("summary", {}, title), children);
 const labelled = (label, ...children) => el("div", { class: "labelled" }, el("div", { class: "of" }, label), children);
 
-// Options: `run`, `tools` of the chunk, `runs` of the chunk, `evidence` (numbers of entries), `place` (an entry's address).
+// Options: `run`, `tools` of the chunk, `runs` of the chunk, `evidence` (numbers of entries), `place` (an entry's address),
+// `within` (that of an entry of another run, where runs have addresses).
 function stepView(step, options) {
   const told = (step.entries || [step.entry]).some((entry) => options.evidence.has(entry));
   const isEvidence = told && !step.call_count; // of a reply with calls, it is the calls
@@ -15,6 +16,12 @@ function stepView(step, options) {
   return el("article", { class: `step ${step.kind} ${step.role || ""} ${isEvidence ? "evidence" : ""}` },
     el("div", { class: "gutter" }, entryMark(step, options.place), since(step.at_s)),
     el("div", { class: "body" }, isEvidence ? el("div", { class: "why" }, "evidence for the verdict") : null, body));
+}
+
+// Where an entry is told among items with steps; -1 where it is not. What became of a call is told with the call.
+function placeOf(items, entry, among = () => true) {
+  const best = items.findIndex((item) => among(item) && item.step?.kind === "call" && item.step.entries.slice(1).includes(entry));
+  return best >= 0 ? best : items.findIndex((item) => among(item) && item.step && (item.step.entries || [item.step.entry]).includes(entry));
 }
 
 function wordsOf(step) {
@@ -136,8 +143,10 @@ const faultList = (faults, options) => el("ul", { class: "faults" }, faults.map(
 // A run that the call's code started, which is told in place.
 function nestedView(number, options, words = "its code started") {
   const run = options.runs[number], box = el("details", { class: "nested" });
-  box.append(el("summary", {}, `${words} run `, said(run.id, 60), `, ${plural(run.steps.length, "step")}`));
-  const own = { ...options, run, evidence: new Set(), place: () => null }; // its entries have no address of their own
+  box.append(el("summary", {}, `${words} run `, said(run.id, 60), `, ${plural(run.steps.length, "step")}`),
+    ...present([options.within && el("p", {}, el("a", { href: options.within(run.id) }, "this run by itself"))]));
+  // Its entries have an address where it has one itself.
+  const own = { ...options, run, evidence: new Set(), place: options.within ? (entry) => options.within(run.id, entry) : () => null };
   box.addEventListener("toggle", () => {
     if (!box.open || box.dataset.filled) return;
     box.dataset.filled = "1";

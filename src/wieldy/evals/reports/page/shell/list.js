@@ -3,7 +3,7 @@
 class LongList {
   // `render(at)` makes the row; `estimate` is the height, in pixels, of one that was not seen yet.
   constructor(root, length, render, estimate) {
-    Object.assign(this, { root, length, render, active: -1, rows: new Map(), all: false });
+    Object.assign(this, { root, length, render, estimate, active: -1, rows: new Map(), all: false });
     this.heights = new Float64Array(length).fill(estimate);
     this.offsets = new Float64Array(length + 1);
     root.classList.add("long");
@@ -24,6 +24,21 @@ class LongList {
     removeEventListener("resize", this.onscroll);
     this.observer.disconnect();
     LongList.open.delete(this);
+  }
+
+  // There are so many rows now, and those from `from` on are other ones.
+  renew(length, from) {
+    for (const [at, row] of this.rows) {
+      if (at < from) continue;
+      this.observer.unobserve(row);
+      row.remove();
+      this.rows.delete(at);
+    }
+    const heights = new Float64Array(length).fill(this.estimate);
+    heights.set(this.heights.subarray(0, length));
+    Object.assign(this, { length, heights, offsets: new Float64Array(length + 1) });
+    this.sum();
+    this.update();
   }
 
   sum() {

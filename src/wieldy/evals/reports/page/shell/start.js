@@ -1,8 +1,4 @@
-// What is shown at which address, and the keys.
-
-let view = {};
-const main = document.getElementById("main"), bar = document.querySelector("header.bar"), help = document.getElementById("help");
-const go = (address) => { location.hash = address; };
+// What is shown at which address.
 
 const KEYS = [["/", "search"], ["j  k", "next, previous row or step"], ["Enter", "open the row"], ["d", "first divergence (side by side)"],
   ["n  p", "next, previous difference"], ["e", "the evidence for the verdict"], ["]  [", "next, previous task"], ["Esc", "back to all trials"], ["t", "light or dark"], ["?", "this list"]];
@@ -111,14 +107,6 @@ async function route() {
   }
 }
 
-function decoded(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
-}
-
 let shown = "";
 
 async function navigate() {
@@ -138,40 +126,16 @@ function neighbour(by) {
   if (own) go(trialPath(own));
 }
 
-const ACTIONS = {
+listen({
+  ...COMMON_ACTIONS,
   "/": () => { if (!document.getElementById("search")) go(filterPath()); requestAnimationFrame(() => document.getElementById("search")?.focus()); },
-  j: () => view.list?.step(1), k: () => view.list?.step(-1), d: () => view.divergence?.(), n: () => view.difference?.(1), p: () => view.difference?.(-1),
   e: () => view.evidence?.(), "]": () => neighbour(1), "[": () => neighbour(-1),
-  Enter: () => view.open && view.list.active >= 0 && view.open(view.list.active), t: () => theme(), "?": () => { help.hidden = !help.hidden; },
+  Enter: () => view.open && view.list.active >= 0 && view.open(view.list.active),
   Escape: () => { if (!help.hidden) help.hidden = true; else if (addressed().trial) go(filterPath()); },
-};
-
-addEventListener("keydown", (event) => {
-  const typing = event.target.matches?.("input[type=search], select, textarea");
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (typing) {
-    if (event.key === "Escape") event.target.blur();
-    return;
-  }
-  if (event.key === "Enter" && event.target.matches?.("a, button, summary, input")) return;
-  const action = ACTIONS[event.key];
-  if (!action) return;
-  event.preventDefault();
-  action();
 });
 
-function theme() {
-  const root = document.documentElement, dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = (root.dataset.theme || (dark ? "dark" : "light")) === "dark" ? "light" : "dark";
-}
-
 async function start() {
-  bar.append(el("a", { class: "brand", href: "#/" }, "Wieldy report"), el("span", { class: "space" }),
-    el("button", { title: "light or dark ( t )", "aria-label": "light or dark", onclick: theme }, "◐"),
-    el("button", { title: "keys ( ? )", "aria-label": "keys", onclick: ACTIONS["?"] }, "?"));
-  help.append(el("div", { class: "keys", role: "dialog", "aria-label": "keys" }, el("h2", {}, "Keys"),
-    el("dl", {}, KEYS.map(([key, what]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)]))));
-  help.addEventListener("click", () => { help.hidden = true; });
+  frame("Wieldy report", KEYS);
   if (typeof DecompressionStream === "undefined") {
     main.replaceChildren(el("p", { class: "notice" }, "This browser is too old for this report: it cannot unpack data. Chrome 123, Firefox 120, Safari 17.5 and later can show it."));
     return;

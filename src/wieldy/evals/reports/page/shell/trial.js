@@ -17,14 +17,10 @@ function itemView(item, trial, chunk) {
 
 const contextOf = (chunk) => ({ tools: chunk.tools, runs: chunk.runs });
 
-const holds = (item, entry) => item.step && (item.step.entries || [item.step.entry]).includes(entry);
-
 // Where an entry `run.number` is among the items; -1 where it is not told.
 function findEntry(items, address) {
   const [at, entry] = address.split(".").map(Number);
-  const own = (item) => item.at === at;
-  const best = items.findIndex((item) => own(item) && item.step?.kind === "call" && item.step.entries.slice(1).includes(entry));
-  return best >= 0 ? best : items.findIndex((item) => own(item) && holds(item, entry));
+  return placeOf(items, entry, (item) => item.at === at);
 }
 
 // `chunk` has its runs; null where there are none.
@@ -96,24 +92,4 @@ function runView(run, at, trial) {
     run.facts.length || run.tools.length ? more("how it was run", false,
       el("p", {}, "run ", said(run.id, 80), ", model ", said(run.model, 200), `, ${plural(run.entries, "entry").replace("entrys", "entries")}, ${moment(run.began)}`),
       run.facts.map(([name, text]) => labelled(name, block(text, { class: "code" })))) : null);
-}
-
-// Spans below one another on the run's time; each row is a link to the entry with which it began.
-function waterfall(run, options) {
-  const whole_s = run.took_s || 1e-9, inner = el("div", { class: "spans" }), box = el("div", { class: "waterfall", tabindex: "0", "aria-label": "where the time went" }, inner);
-  const row = (span) => el(span.entry < 0 ? "div" : "a", { class: `span ${span.what}`, href: span.entry < 0 ? null : options.place(span.entry) },
-    el("span", { class: "label" }, el("b", {}, span.what), " ", said(span.name, 80)),
-    el("span", { class: "track" }, el("span", { class: "bar", style: { left: `${(100 * span.at_s) / whole_s}%`, width: `${(100 * span.took_s) / whole_s}%` } })),
-    el("span", { class: "took" }, seconds(span.took_s)));
-  const HEIGHT = 22;
-  const fill = () => {
-    const all = run.spans.length <= 400, first = all ? 0 : Math.max(0, Math.floor(box.scrollTop / HEIGHT) - 10);
-    const last = all ? run.spans.length : Math.min(run.spans.length, first + 60);
-    inner.style.setProperty("padding-top", `${first * HEIGHT}px`);
-    inner.style.setProperty("padding-bottom", `${(run.spans.length - last) * HEIGHT}px`);
-    inner.replaceChildren(...run.spans.slice(first, last).map(row));
-  };
-  box.addEventListener("scroll", fill, { passive: true });
-  fill();
-  return box;
 }
