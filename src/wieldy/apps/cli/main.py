@@ -17,6 +17,7 @@ from wieldy.apps.cli import (
     eval_plan,
     evaluate,
     execute,
+    export,
     formats,
     gateway,
     lint,
@@ -81,6 +82,7 @@ for command in (
     gateway.gateway,
     doctor.doctor,
     report.report,
+    export.export,
 ):
     app.command(cls=JsonCommand)(command)
 app.command("exec", cls=JsonCommand)(execute.execute)
