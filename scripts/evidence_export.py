@@ -11,17 +11,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import venv
+import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import jinja2
+
 from wieldy import Agent, tool
+from wieldy.core.messages import messages_from
 from wieldy.evals.cases.results import JOURNAL, Results, Trial
 from wieldy.evals.verdicts.verdict import PASS, failed
+from wieldy.formats import get
 from wieldy.testing import ScriptedModel, call, text
 
+BEGIN, END = "\ue000", "\ue001"
 RELEASES = ("datasets", "datasets==4.0.0")
 MANY = 10_000
 
@@ -101,6 +109,45 @@ def wieldy(*arguments: object) -> tuple[dict[str, Any], float, float]:
     return json.loads(said), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
+def like_the_template(folder: Path, file: Path) -> str:
+    """How many conversations TRL's training template for Qwen writes as the format does, and marks as it does.
+
+    Compared is what follows the tools, which the format lists in words of its own; the template marks the line break
+    behind the mark that ends a turn as well, which no model writes. Arguments are given to it in the schema's order,
+    in which the format writes them.
+    """
+    subprocess.run(
+        [sys.executable, "-m", "pip", "-q", "download", "--no-deps", "-d", folder, "trl==1.16.0"], check=True
+    )
+    with zipfile.ZipFile(folder / "trl-1.16.0-py3-none-any.whl") as wheel:
+        source = wheel.read("trl/chat_templates/qwen3_instruct_2507_training.jinja").decode()
+    for word, mark in (("generation", BEGIN), ("endgeneration", END)):
+        source = re.sub(rf"\{{%(-?) {word} (-?)%\}}", rf'{{{{\1 "{mark}" \2}}}}', source)
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)
+    environment.filters["tojson"] = partial(json.dumps, ensure_ascii=False)
+    template = environment.from_string(source)
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    same = 0
+    for row in rows:
+        tools = json.loads(row["tools"])
+        for message in row["messages"]:
+            for made in message.get("tool_calls", ()):
+                given = made["function"]["arguments"]
+                made["function"]["arguments"] = {each: given[each] for each in ("value", "more") if each in given}
+        theirs = template.render(messages=row["messages"], tools=tools, add_generation_prompt=False)
+        text, spans = get("hermes").render_with_spans(messages_from(row["messages"]), tools)
+        ours = list(text)
+        for span in spans:
+            ours[span.start] = BEGIN + ours[span.start]
+            ours[span.end] += END
+        same += _behind_tools("".join(ours)) == _behind_tools(theirs)
+    return f"{same} of {len(rows)} conversations are written and marked the same"
+
+
+def _behind_tools(text: str) -> str:
+    return text[text.index("<|im_start|>", 1) :]
+
+
 def environment(folder: Path, release: str) -> Path:
     """A Python with this release of `datasets`."""
     python = folder / f"venv-{release.replace('==', '-')}" / "bin" / "python"
@@ -139,6 +186,7 @@ def main() -> None:
     expected = folder / "prime-rl-text.jsonl"
     found = [read(python, "parquet", folder / "verl.parquet", expected) for python in pythons]
     print(f"| verl (parquet) | text | {' | '.join(found)} |\n")
+    print(f"{like_the_template(folder, files['trl', 'object'])}\n")
     study(many, MANY)
     for trials, source in ((40, small), (MANY, many)):
         for view in ("rows", "grpo"):

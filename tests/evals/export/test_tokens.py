@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,22 @@ def test_control_tokens_that_were_taken_apart_are_not_learned_from(columns: dict
     assert 0 < sum(found["assistant_masks"]) < 5
     with pytest.raises(UsageError, match="No token"):
         columns["hermes"].of(row_of(messages[:2], [False, True]))
+
+
+def test_arguments_that_the_format_writes_in_another_order_are_not_learned_from(
+    columns: dict[str, TokenColumns],
+) -> None:
+    schema: Any = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
+    learned = dict[str, int]()
+    for order in ("ab", "ba"):
+        made = ToolCall(id="call00000", name="look", arguments=dict.fromkeys(order, "x"))
+        row = row_of([Message.user("Ж"), Message.assistant("", [made])], [False, True])
+        row = replace(row, definitions=(replace(TOOL, input_schema=schema),))
+        try:
+            learned[order] = sum(columns["hermes"].of(row)["assistant_masks"])
+        except UsageError:
+            learned[order] = 0
+    assert learned["ab"] > 0 == learned["ba"]
 
 
 def test_what_is_no_vocabulary_is_told(tmp_path: Path) -> None:

@@ -8,10 +8,12 @@ the provider's, so `tokens_exact` is false. Deliberately not here: log-probabili
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from wieldy.core.calls import AnyCall, ToolCall
 from wieldy.core.errors import UsageError
 from wieldy.core.extras import installing
 from wieldy.core.messages import Message
@@ -49,7 +51,7 @@ class TokenColumns:
         ids, places = list[int](encoded.ids), list[tuple[int, int]](encoded.offsets)
         mask = [0] * len(ids)
         for span in spans:
-            if row.train[span.message] and self._is_as_written(row.source[span.message]):
+            if row.train[span.message] and self._is_as_written(row.source[span.message], row):
                 self._mark(mask, ids, places, (span, text))
         if not any(mask):
             raise UsageError("No token of it can be learned from.")
@@ -62,10 +64,18 @@ class TokenColumns:
             "tokens_exact": False,
         }
 
-    def _is_as_written(self, message: Message) -> bool:
-        """Whether the rendering has the model's words unchanged; a control token within them is taken apart there."""
+    def _is_as_written(self, message: Message, row: Row) -> bool:
+        """Whether the rendering has the model's words unchanged.
+
+        A control token within them is taken apart there, and some formats put arguments in the order of the schema.
+        """
         plain = self._format.turns.plain
-        return plain(message.text) == message.text and plain(message.reasoning) == message.reasoning
+        if plain(message.text) != message.text or plain(message.reasoning) != message.reasoning:
+            return False
+        if not message.calls:
+            return True
+        reply = self._format.parse(self._format.render_reply(message, row.definitions), row.definitions, prompt="")
+        return _in_order(reply.calls) == _in_order(message.calls)
 
     def _mark(
         self, mask: list[int], ids: Sequence[int], places: Sequence[tuple[int, int]], where: tuple[ReplySpan, str]
@@ -79,6 +89,11 @@ class TokenColumns:
             raise UsageError("The vocabulary does not carry a reply's text unchanged.")
         for at in own:
             mask[at] = 1
+
+
+def _in_order(calls: Sequence[AnyCall]) -> list[str]:
+    """The arguments as text, which differs where only their order does."""
+    return [json.dumps(call.arguments) for call in calls if isinstance(call, ToolCall)]
 
 
 def _read(file: Path) -> Any:
