@@ -16,7 +16,7 @@ from trial_examples import trial
 
 from wieldy import Agent, Limits, tool
 from wieldy.core.errors import UsageError
-from wieldy.evals.cases.results import JOURNAL, Results, Trial
+from wieldy.evals.cases.results import JOURNAL, Results, Trial, write_study
 from wieldy.evals.export import VIEWS, Counts, Sources, Wanted, check_new, passes_only, selected, write_rows
 from wieldy.evals.export.branches import branches_of
 from wieldy.evals.export.row import Row, split_of
@@ -170,6 +170,21 @@ def test_what_was_cut_and_who_was_not_judged_is_included_only_where_that_is_aske
             rows = list(selected(Sources(journal=journal), wanted, Counts()))
         assert len(rows) == expected
         assert all(row.reward is None and row.verdict is None for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_retold"),
+    [({}, False), ({"actions": "react"}, True), ({"strategy": "guided"}, True), ({"actions": "code"}, False)],
+)
+def test_a_model_that_was_told_in_other_words_is_not_imitated(
+    runs: Any, tmp_path: Path, settings: dict[str, str], is_retold: bool
+) -> None:
+    file, ids = runs
+    folder = study(tmp_path / "s", file, [replace(trial("t"), runs=(ids["good"],))])
+    write_study(folder, {"deployments": {"m": {"settings": settings, "harness": "1"}}})
+    rows, counts = rows_of(folder, Wanted(view=VIEWS["rows"]))
+    assert counts.left_out == ({"retold": 1} if is_retold else {})
+    assert [row.harness_version for row in rows] == ([] if is_retold else ["1"])
 
 
 @pytest.mark.parametrize(("trainer", "spread"), [("trl", 0.57735), ("art", 0.5)])

@@ -7,6 +7,7 @@ Deliberately not here: how rows are written (`writing`).
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,7 +33,7 @@ INCLUDABLE: Final[Mapping[str, str]] = {
     "unjudged": "nobody has said whether the run is right",
     "unfinished": "the run did not come to its end",
     "truncated": "a limit on tokens cut a reply",
-    "retold": "the model was shown the conversation in other words than the journal has",
+    "retold": "the model was shown the conversation in other words than the journal has, or may have been",
     "unknown_tools": "the model had tools that the journal does not describe",
     "tools_not_shown": "the trainer would not show the model its tools",
     "incomplete_group": "not all trials of the group can be learned from",
@@ -59,6 +60,9 @@ _NOT_SAMPLED: Final = ("closed_by_budget", "truncated", "redacted")
 WHERE: Final = ("verdict", "task_id", "suite", "category", "configuration", "model", "stop_reason", "failure_layer")
 NONE: Final = "none"
 """How `where` names what is not known."""
+_IN_TEXT: Final = ("react", "json")
+_CAN_BE_LED: Final = "local"
+"""Models that are led by questions unless something else is said."""
 _NO_MODEL: Final = ("code:", "client")
 
 
@@ -194,6 +198,8 @@ def _finished(row: Row, wanted: Wanted) -> tuple[str | None, Row]:
             return None, replace(row, tokens=wanted.tokens.of(row))
         except UsageError:
             return "not_in_format", row
+    if view.is_parquet and not _is_text(row):
+        return "not_in_format", row
     is_partial = any(
         message.role == "assistant" and not learned for message, learned in zip(row.source, row.train, strict=True)
     )
@@ -214,14 +220,24 @@ class _Made:
     beside: list[str] = field(default_factory=list[str])
 
 
+def _is_text(row: Row) -> bool:
+    """Whether there is nothing but text, and whole characters: no images, no halves of surrogate pairs."""
+    messages = row.messages(as_text=True)
+    try:
+        json.dumps(messages, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return all(isinstance(message["content"], str | None) for message in messages)
+
+
 def _of_member(group: Group, member: Member, wanted: Wanted, notes: list[str]) -> _Made:
-    reason = _against_trial(group, member.trial, wanted)
+    reason = _against_trial(member.trial, wanted)
     if reason is not None:
         return _Made(reason=reason)
     made = _Made()
     try:
         for number, branch in enumerate(branches_of(group.journal, member.runs)):
-            against = _against_branch(branch, wanted)
+            against = _against_branch(branch, group.settings, wanted)
             if against is None:
                 row = _row(group, member, branch, wanted, number)
                 against = None if _is_wanted(row, member, wanted) else "filtered"
@@ -236,7 +252,7 @@ def _of_member(group: Group, member: Member, wanted: Wanted, notes: list[str]) -
     return made
 
 
-def _against_trial(group: Group, trial: object, wanted: Wanted) -> str | None:
+def _against_trial(trial: object, wanted: Wanted) -> str | None:
     verdict: Verdict | None = getattr(trial, "verdict", None)
     reason = None
     if verdict is None:
@@ -247,15 +263,22 @@ def _against_trial(group: Group, trial: object, wanted: Wanted) -> str | None:
         reason = "invalid_task"
     elif verdict.kind != "pass" and verdict.layer not in (None, "model"):
         reason = "other_layer"
-    if reason is None and group.is_retold:
-        reason = "retold"
     return None if reason in wanted.include else reason
 
 
-def _against_branch(branch: Branch, wanted: Wanted) -> str | None:
+def _is_retold(model: str, settings: Mapping[str, str]) -> bool:
+    """Whether the model was shown the conversation in other words: as text, or in questions; or may have been."""
+    actions, strategy = settings.get("actions", "calls"), settings.get("strategy")
+    if actions != "calls" or strategy == "native":
+        return actions in _IN_TEXT
+    return strategy == "guided" or model.startswith(_CAN_BE_LED)
+
+
+def _against_branch(branch: Branch, settings: Mapping[str, str], wanted: Wanted) -> str | None:
     if branch.model.startswith(_NO_MODEL):
         return "no_model"
     found = {
+        "retold": _is_retold(branch.model, settings),
         "unfinished": branch.state.status != "finished",
         "truncated": any("truncated" in said.reasons for said in branch.said),
         "unknown_tools": not branch.has_all_tools,

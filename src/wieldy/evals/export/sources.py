@@ -7,7 +7,7 @@ one group. Deliberately not here: reading the runs (`branches`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,7 +47,7 @@ class Group:
         split_by: The same for tasks that are alike.
         expected: How many trials a whole group has.
         harness: The version that ran it.
-        is_retold: Whether the model was shown something else than the journal has: the same in other words.
+        settings: Of the configuration, where they are known.
     """
 
     id: str | None
@@ -57,7 +57,7 @@ class Group:
     journal: Journal
     expected: int = 1
     harness: str | None = None
-    is_retold: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -130,7 +130,7 @@ def _of_study(study: StudyResults, journal: Journal) -> Iterator[Group]:
     for (configuration, task, task_digest), trials in groups.items():
         suite, cluster = trials[0].suite, trials[0].cluster
         deployment = cast("dict[str, Any]", deployments.get(configuration) or {})
-        settings = cast("dict[str, Any]", deployment.get("settings") or {})
+        settings = cast("dict[str, str]", deployment.get("settings") or {})
         runs = [[*trial.runs] for trial in sorted(trials, key=lambda trial: trial.trial)]
         yield Group(
             id=digest(suite, task, task_digest, configuration, runs),
@@ -140,5 +140,5 @@ def _of_study(study: StudyResults, journal: Journal) -> Iterator[Group]:
             journal=journal,
             expected=most[configuration],
             harness=deployment.get("harness"),
-            is_retold=settings.get("actions") == "react" or settings.get("strategy") == "guided",
+            settings=settings,
         )

@@ -47,6 +47,10 @@ class TokenColumns:
             UsageError: The format cannot carry the conversation, or the vocabulary cannot carry its text.
         """
         text, spans = self._format.render_with_spans(row.source, row.definitions)
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError("The text has half a character in it.") from error
         encoded = self._tokenizer.encode(text, add_special_tokens=False)
         ids, places = list[int](encoded.ids), list[tuple[int, int]](encoded.offsets)
         mask = [0] * len(ids)

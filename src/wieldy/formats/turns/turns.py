@@ -42,6 +42,7 @@ __all__ = ["ReplyPlace", "Results", "Slot", "Template", "ToolPlace", "ToolSectio
 
 _IN_SYSTEM: tuple[ToolPlace, ...] = ("system_end", "system_start")
 _IN_USER: tuple[ToolPlace, ...] = ("first_user", "last_user")
+_WITH_LAST: tuple[ToolPlace, ...] = ("last_user", "before_last_user")
 _OWN_TURN: tuple[ToolPlace, ...] = ("before_system", "after_system", "before_last_user")
 
 
@@ -240,11 +241,15 @@ class _Rendering:
         self._asked: dict[str, _Asked] = {}
         self._calls = 0
         self.replies: list[_Reply] = []
+        self._moves = False  # whether the next user takes tools or a system message away from where they stand now
         users = [index for index, message in enumerate(messages) if message.role == "user"]
         self._first_user, self._last_user = (users[0], users[-1]) if users else (-1, -1)
 
     def pieces(self, listing: str) -> list[Piece]:
         """The whole conversation, the listed tools in their place."""
+        self._moves = bool(listing and self._place in _WITH_LAST) or bool(
+            self._turns.system in _WITH_LAST and self._merged()
+        )
         self._markup(self._turns.begin)
         index = self._head(listing)
         before: Role | None = "system" if self._has_system(listing) else None
@@ -359,7 +364,7 @@ class _Rendering:
     def _note(self, index: int, text: str, prefill: str, following: Role | None) -> None:
         """Where the reply stands, if the model was given what stands before it."""
         given = "" if prefill else self._turns.prefill  # stands in the reply's text then
-        if not text.startswith(given):
+        if not text.startswith(given) or (self._moves and self._last_user > index):
             return
         closing, own = self._closing(self._messages[index], following), self._closing(self._messages[index], None)
         is_own = closing.strip("\n") == own.strip("\n") != ""  # the history may end a turn otherwise than its model did
