@@ -250,3 +250,10 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
         check_new(file)
     with pytest.raises(UsageError, match="folder that exists"):
         check_new(tmp_path / "no" / "rows.jsonl")
+
+
+def test_a_failure_of_somebody_else_has_no_reward_even_where_it_is_included(runs: Any) -> None:
+    include = frozenset({"other_layer", "unscored"})
+    for verdict in (VERDICTS[2], VERDICTS[4]):
+        rows, _ = in_study(runs, {"good": verdict}, view=VIEWS["rows"], include=include)
+        assert [row.reward for row in rows] == [None]
