@@ -6,8 +6,8 @@
     grpo       prompt, completion, tools, reward, advantage, by groups       art        trajectories of groups
 
 A trainer that takes no mask of messages learns from every assistant's message: it is given only rows in which all of
-them may be learned from, unless tokens say it (`tokens`). Source: TRL 1.16, verl 0.9.1, ART 0.5.18; prime-rl and
-OpenRLHF as their documents say. Deliberately not here: which rows there are (`selection`).
+them may be learned from, unless tokens say it (`tokens`). Source: TRL 1.16, verl 0.9.1, ART 0.5.18, prime-rl
+at 00a0a32 and OpenRLHF at 066228f. Deliberately not here: which rows there are (`selection`).
 """
 
 from __future__ import annotations
