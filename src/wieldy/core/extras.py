@@ -6,7 +6,9 @@ from typing import Literal
 
 
 def installing(
-    extra: Literal["local", "constrain", "transformers", "postgres", "search", "mcp", "openapi", "gateway", "ray"],
+    extra: Literal[
+        "local", "constrain", "transformers", "postgres", "search", "mcp", "openapi", "gateway", "ray", "export"
+    ],
     *,
     options: str = "",
 ) -> str:

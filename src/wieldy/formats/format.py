@@ -15,7 +15,8 @@ from wieldy.formats.events import Reply, reply_of
 from wieldy.formats.nodes.flat import WrittenCall, token_marks
 from wieldy.formats.parser import Parser
 from wieldy.formats.reading.tool_index import ToolIndex, ToolLike
-from wieldy.formats.turns.turns import ReplyPlace, Turns
+from wieldy.formats.turns.parts import ReplyPlace, ReplySpan, WriteReply
+from wieldy.formats.turns.turns import Turns
 from wieldy.formats.values.expected import is_same
 from wieldy.formats.wires.reply import CallsInReasoning, Choice, ReadOptions, Region, ReplyParts, WireLike
 from wieldy.grammar import Grammar, Tokenizer
@@ -171,12 +172,29 @@ class ChatFormat:
         if generation_prompt is None:
             generation_prompt = not conversation or conversation[-1].role != "assistant"
 
+        return self.turns.render(
+            conversation, index.definitions, write_reply=self._writer(index), generation_prompt=generation_prompt
+        )
+
+    def render_with_spans(
+        self, messages: Messages, tools: Iterable[ToolLike] = ()
+    ) -> tuple[str, tuple[ReplySpan, ...]]:
+        """The conversation as `render` writes it, and where in it stands what the model itself writes.
+
+        Known from how the text is made, and not looked for in it: content, reasoning and calls, and the mark that ends
+        the turn. What a text of an assistant holds of the family's control tokens has a space in it here as well.
+
+        Raises:
+            UsageError: As `render`.
+        """
+        conversation, index = messages_from(messages), ToolIndex(tools)
+        return self.turns.render_with_spans(conversation, index.definitions, write_reply=self._writer(index))
+
+    def _writer(self, index: ToolIndex) -> WriteReply:
         def write(message: Message, place: ReplyPlace) -> str:
             return self._write_checked(self._defused(message), place, index)
 
-        return self.turns.render(
-            conversation, index.definitions, write_reply=write, generation_prompt=generation_prompt
-        )
+        return write
 
     def render_reply(
         self, reply: Message | Mapping[str, Any], tools: Iterable[ToolLike] = (), *, prompt: str | None = None

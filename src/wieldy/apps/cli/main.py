@@ -17,6 +17,7 @@ from wieldy.apps.cli import (
     eval_plan,
     evaluate,
     execute,
+    export,
     formats,
     gateway,
     lint,
@@ -85,6 +86,7 @@ for command in (
     doctor.doctor,
     report.report,
     view.view,
+    export.export,
 ):
     app.command(cls=JsonCommand)(command)
 app.command("exec", cls=JsonCommand)(execute.execute)

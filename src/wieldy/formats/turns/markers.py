@@ -45,16 +45,21 @@ def joined(pieces: Sequence[Piece]) -> str:
 
     Cost: linear in the text.
     """
-    written: list[str] = []
+    return "".join(written(pieces))
+
+
+def written(pieces: Sequence[Piece]) -> list[str]:
+    """The text of each piece, as `joined` puts them together."""
+    texts: list[str] = []
     before = ""
     for index, piece in enumerate(pieces):
         text = piece.text
         if piece.markers is not None and text:
             after = _following(pieces, index + 1, max(map(len, piece.markers), default=0))
             text = _apart(before, plain(text, piece.markers), after, piece.markers)
-        written.append(text)
+        texts.append(text)
         before = (before + text)[-_TAIL:] if len(text) < _TAIL else text[-_TAIL:]
-    return "".join(written)
+    return texts
 
 
 _TAIL = 80

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from wieldy.core.messages import Message
 from wieldy.formats.turns.tool_lists import ToolList
@@ -119,3 +119,19 @@ class ReplyPlace:
 
 WriteReply: TypeAlias = Callable[[Message, ReplyPlace], str]
 """Writes a reply without the wrappers of its turn."""
+
+
+class ReplySpan(NamedTuple):
+    """Where in a conversation's text stands what the model itself wrote: its reply, and the mark that ends its turn.
+
+    Attributes:
+        message: Which of the messages it is.
+        start: Behind what the generation prompt has of the reply already.
+        reply_end: Where the reply ends.
+        end: Behind the mark that the model writes to end its turn; `reply_end` where it writes none there.
+    """
+
+    message: int
+    start: int
+    reply_end: int
+    end: int

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Literal
 
 from wieldy.core.calls import ToolDefinition, ToolResult
@@ -23,14 +24,25 @@ from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject, JsonValue
 from wieldy.core.media import FilePart, ImagePart
 from wieldy.core.messages import Message, Role
-from wieldy.formats.turns.markers import Piece, joined, plain
-from wieldy.formats.turns.parts import ReplyPlace, Results, Slot, Template, ToolPlace, ToolSection, Wrap, WriteReply
+from wieldy.formats.turns.markers import Piece, joined, plain, written
+from wieldy.formats.turns.parts import (
+    ReplyPlace,
+    ReplySpan,
+    Results,
+    Slot,
+    Template,
+    ToolPlace,
+    ToolSection,
+    Wrap,
+    WriteReply,
+)
 from wieldy.formats.turns.wire_ids import WireId, as_given
 
 __all__ = ["ReplyPlace", "Results", "Slot", "Template", "ToolPlace", "ToolSection", "Turns", "Wrap", "WriteReply"]
 
 _IN_SYSTEM: tuple[ToolPlace, ...] = ("system_end", "system_start")
 _IN_USER: tuple[ToolPlace, ...] = ("first_user", "last_user")
+_WITH_LAST: tuple[ToolPlace, ...] = ("last_user", "before_last_user")
 _OWN_TURN: tuple[ToolPlace, ...] = ("before_system", "after_system", "before_last_user")
 
 
@@ -90,10 +102,39 @@ class Turns:
         Raises:
             UsageError: A message holds an image or a file, which text cannot carry.
         """
+        return joined(
+            self._rendering(messages, write_reply, awaits_reply=generation_prompt).pieces(self._listing(tools))
+        )
+
+    def render_with_spans(
+        self, messages: Sequence[Message], tools: Sequence[ToolDefinition] = (), *, write_reply: WriteReply
+    ) -> tuple[str, tuple[ReplySpan, ...]]:
+        """The conversation as text, without a generation prompt, and where in it the model's own words stand.
+
+        Law: what stands before a span is what the model is given before it writes that reply. A reply of which that
+        does not hold, because it was begun otherwise, has no span.
+
+        Raises:
+            UsageError: As `render`.
+        """
+        rendering = self._rendering(messages, write_reply, awaits_reply=False)
+        texts = written(rendering.pieces(self._listing(tools)))
+        starts = [0, *accumulate(map(len, texts))]
+        spans = [
+            ReplySpan(
+                reply.message,
+                starts[reply.piece] + reply.prefilled,
+                starts[reply.piece + 1],
+                starts[reply.piece + 1] + reply.mark,
+            )
+            for reply in rendering.replies
+        ]
+        return "".join(texts), tuple(spans)
+
+    def _rendering(self, messages: Sequence[Message], write_reply: WriteReply, *, awaits_reply: bool) -> _Rendering:
         for index, message in enumerate(messages):
             _check_is_text(index, message)
-        rendering = _Rendering(self, messages, write_reply, awaits_reply=generation_prompt)
-        return rendering.text(self._listing(tools))
+        return _Rendering(self, messages, write_reply, awaits_reply=awaits_reply)
 
     def _listing(self, tools: Sequence[ToolDefinition]) -> str:
         if self.tools is None:
@@ -176,6 +217,16 @@ class _Asked:
     index: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reply:
+    """A reply among the pieces; how long the parts before and behind it are that count otherwise."""
+
+    message: int
+    piece: int
+    prefilled: int
+    mark: int
+
+
 class _Rendering:
     """One conversation on its way to text: its pieces in order, and which calls were made so far."""
 
@@ -189,11 +240,16 @@ class _Rendering:
         self._pieces: list[Piece] = []
         self._asked: dict[str, _Asked] = {}
         self._calls = 0
+        self.replies: list[_Reply] = []
+        self._moves = False  # whether the next user takes tools or a system message away from where they stand now
         users = [index for index, message in enumerate(messages) if message.role == "user"]
         self._first_user, self._last_user = (users[0], users[-1]) if users else (-1, -1)
 
-    def text(self, listing: str) -> str:
+    def pieces(self, listing: str) -> list[Piece]:
         """The whole conversation, the listed tools in their place."""
+        self._moves = bool(listing and self._place in _WITH_LAST) or bool(
+            self._turns.system in _WITH_LAST and self._merged()
+        )
         self._markup(self._turns.begin)
         index = self._head(listing)
         before: Role | None = "system" if self._has_system(listing) else None
@@ -211,7 +267,7 @@ class _Rendering:
             before, index = role, end
         if self._awaits_reply:
             self._markup(self._opening(before, "assistant") + self._turns.prefill)
-        return joined(self._pieces)
+        return self._pieces
 
     def _markup(self, text: str) -> None:
         self._pieces.append(Piece(text=text))
@@ -300,8 +356,20 @@ class _Rendering:
             prefill=turns.prefill if following is None else "",
         )
         self._markup(self._opening(before, "assistant") + place.prefill)
-        self._pieces.append(Piece(text=self._write_reply(message, place), is_reply=True))
+        text = self._write_reply(message, place)
+        self._note(index, text, place.prefill, following)
+        self._pieces.append(Piece(text=text, is_reply=True))
         self._markup(self._closing(message, following))
+
+    def _note(self, index: int, text: str, prefill: str, following: Role | None) -> None:
+        """Where the reply stands, if the model was given what stands before it."""
+        given = "" if prefill else self._turns.prefill  # stands in the reply's text then
+        if not text.startswith(given) or (self._moves and self._last_user > index):
+            return
+        closing, own = self._closing(self._messages[index], following), self._closing(self._messages[index], None)
+        is_own = closing.strip("\n") == own.strip("\n") != ""  # the history may end a turn otherwise than its model did
+        mark = len(closing.rstrip("\n")) if is_own else 0
+        self.replies.append(_Reply(message=index, piece=len(self._pieces), prefilled=len(given), mark=mark))
 
     def _enter_calls(self, message: Message) -> tuple[str, ...]:
         """The ids of the message's calls on the wire; their results will know them."""
