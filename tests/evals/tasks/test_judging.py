@@ -18,6 +18,7 @@ from wieldy.evals.cases.recorded import entries_of, recorded
 from wieldy.evals.tasks.environments import EndState
 from wieldy.evals.tasks.judging import measures_of, verdict_of
 from wieldy.evals.tasks.measures import measured
+from wieldy.evals.tasks.rows import tool_from
 from wieldy.evals.tasks.task import Condition, ExpectedCall, Task
 from wieldy.evals.tasks.worlds import World
 from wieldy.evals.verdicts.verdict import Verdict
@@ -267,3 +268,29 @@ def test_what_ran_is_judged_and_a_repair_is_counted() -> None:
     assert verdict_of(task(calls=wants(5, 6)), entries).kind == "pass"
     assert verdict_of(task(minefields=(Condition(name="m", arguments={"x": 5}),)), entries).code == "minefield"
     assert measured([entries])["calls_repaired"] == 2
+
+
+DEFAULTS: list[dict[str, Any]] = [
+    {"x": {"type": "integer", "default": 1}},
+    {"x": {"$ref": "#/$defs/number"}},
+    {"x": {"allOf": [{"$ref": "#/$defs/number"}]}},
+    {"x": {"$ref": "#/$defs/number", "default": 1}},
+]
+
+
+@pytest.mark.parametrize("properties", DEFAULTS)
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_a_default_may_be_written_out_wherever_it_stands(properties: dict[str, Any], depth: int) -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    short: dict[str, Any] = {}
+    long, other = {"x": 1}, {"x": 2}
+    for _ in range(depth):
+        schema = {"type": "object", "properties": {"o": schema}}
+        short, long, other = {"o": short}, {"o": long}, {"o": other}
+    schema["$defs"] = {"number": {"type": "integer", "default": 1 if "default" not in properties["x"] else 2}}
+    shown = tool_from({"name": "f", "parameters": schema, "results": []})
+    for wanted in (short, long):
+        for made, kind in ((short, "pass"), (long, "pass"), (other, "fail")):
+            entries = run([[call("f", made)], DONE], [shown])
+            calls = (ExpectedCall(name="f", arguments=wanted),)
+            assert verdict_of(task([shown], calls=calls), entries).kind == kind, (wanted, made)

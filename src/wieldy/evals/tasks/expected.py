@@ -1,7 +1,7 @@
 """Calls that are wanted, and whether those that were made are these.
 
 Which of several made calls is which of those wanted is found so that as many fit as can; an argument that is left out
-has its tool's default. Deliberately not here: the way that they were made in (`trajectory`).
+has its tool's default, also within an argument. Deliberately not here: the way that they were made in (`trajectory`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from wieldy.core.errors import UsageError
 from wieldy.evals.verdicts.equality import is_equal, matched
+from wieldy.run.policy.paths import with_defaults
 
 if TYPE_CHECKING:
     from wieldy.core.json import JsonObject, JsonValue
@@ -102,26 +103,17 @@ def _in_order(fits: list[list[bool]]) -> bool:
 def _is_wanted(made: CallMade, expected: ExpectedCall, run: RunSeen) -> bool:
     if made.name != expected.name:
         return False
-    defaults = _defaults(run.schemas.get(made.name) or {})
-    given = {**defaults, **made.arguments}
+    schema = run.schemas.get(made.name) or {}
+    given, defaults = with_defaults(made.arguments, schema), with_defaults({}, schema)
     wanted = {**{name: [value] for name, value in expected.arguments.items()}, **expected.alternatives}
-    names = given.keys() | wanted.keys()
     missing = object()
     return all(
-        any(is_equal(given.get(name, missing), option) for option in wanted.get(name, [defaults.get(name)]))
-        for name in names
+        any(
+            is_equal(given.get(name, missing), with_defaults({name: option}, schema)[name])
+            for option in wanted.get(name, [defaults.get(name)])
+        )
+        for name in given.keys() | wanted.keys()
     )
-
-
-def _defaults(schema: JsonObject) -> dict[str, JsonValue]:
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        return {}
-    return {
-        name: detail["default"]
-        for name, detail in properties.items()
-        if isinstance(detail, dict) and "default" in detail
-    }
 
 
 def _what_is_wrong(

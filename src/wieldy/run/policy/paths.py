@@ -19,6 +19,7 @@ from wieldy.schema.resolve import (
     conjunction,
     item_locations,
     member_locations,
+    merged,
 )
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def with_defaults(arguments: JsonObject, document: JsonObject) -> JsonObject:
 def _filled(value: JsonValue, document: JsonObject, locations: list[Location]) -> JsonValue:
     if isinstance(value, dict):
         schemas = _schemas(document, locations, "object")
-        complete = _defaults(schemas) | value
+        complete = _defaults(document, schemas) | value
         return {
             name: _filled(member, document, _each(member_locations(*place, name) for place in schemas))
             if isinstance(member, dict | list)
@@ -129,11 +130,16 @@ def _schemas(document: JsonObject, locations: list[Location], kind: str) -> list
     return found
 
 
-def _defaults(schemas: list[tuple[Location, JsonObject]]) -> JsonObject:
+def _defaults(document: JsonObject, schemas: list[tuple[Location, JsonObject]]) -> JsonObject:
     return {
-        name: schema["default"]
-        for _, holder in schemas
+        name: whole["default"]
+        for place, holder in schemas
         if isinstance(properties := holder.get("properties"), dict)
         for name, schema in properties.items()
-        if isinstance(schema, dict) and "default" in schema
+        if isinstance(schema, dict) and "default" in (whole := _whole(schema, document, (*place, "properties", name)))
     }
+
+
+def _whole(schema: JsonObject, document: JsonObject, location: Location) -> JsonObject:
+    """The schema with what it refers to; of a repeated keyword the nearest is kept."""
+    return merged(document, location) if "$ref" in schema or "allOf" in schema else schema
