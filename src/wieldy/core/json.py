@@ -100,11 +100,18 @@ def _finite(text: str) -> float:
     return number
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:  # Python reads only so many digits
+        raise ValueError(f"a number of {len(text)} digits is too long, {text[:_SHOWN_CHARACTERS]}...") from None
+
+
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON value")
 
 
 STRICT_DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_members, parse_float=_finite, parse_constant=_refuse_constant
+    object_pairs_hook=_members, parse_float=_finite, parse_int=_whole, parse_constant=_refuse_constant
 )
 """Reads JSON as `parse_json` does, without looking for half characters; for JSON that stands in a longer text."""

@@ -7,6 +7,7 @@ A compiled schema is meant to be held by what it belongs to (a tool); nothing is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias, cast
 
@@ -58,7 +59,9 @@ class CompiledSchema:
             self._compile(document)
         except (ValueError, jsonschema_rs.ReferencingError) as error:
             # The first line says what is wrong; the rest repeats the whole schema.
-            reason = str(error).partition("\n")[0]
+            line = str(error).partition("\n")[0]
+            outside = re.match("Resource '(.*?)' is not present", line)
+            reason = line if outside is None else f"a reference to {outside[1]!r}"
             place = pointer(tuple(getattr(error, "instance_path", ())))
             at = f" at {place}" if place != "#" else ""
             raise UsageError(

@@ -271,8 +271,9 @@ def test_what_may_change_is_a_tuple_of_pointers(changes: Any) -> None:
 
 @pytest.mark.anyio
 async def test_a_look_costs_the_trial_nothing(tmp_path: Path) -> None:
+    results = [{"arguments": {"id": "17"}, "result": "done"}]
     without = [
-        LINES[0],
+        {"tool": {**LINES[0]["tool"], "results": results, "effect": "idempotent"}},
         {key: value for key, value in LINES[1].items() if key not in ("state", "changes", "milestones")},
     ]
     (one, _) = await ran(write(tmp_path / "a.jsonl", *without), tmp_path / "a")

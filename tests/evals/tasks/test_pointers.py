@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wieldy import UsageError
 from wieldy.core.json import canonical_json
-from wieldy.evals.tasks.pointers import check_pointer, differences, is_within, set_at, value_at
+from wieldy.evals.tasks.pointers import check_pointer, check_steps, differences, is_within, set_at, value_at
 from wieldy.evals.tasks.task import Condition
 from wieldy.evals.tasks.worlds import World
 
@@ -96,3 +96,24 @@ def test_what_is_no_pointer_is_refused(pointer: str) -> None:
 def test_nothing_is_set_where_no_pointer_leads(pointer: str) -> None:
     with pytest.raises(ValueError, match="Expected a JSON pointer to something within"):
         set_at({}, pointer, 1)
+
+
+INDEXES = ["00", "01", "-1", "-", "\u0661", "1.0", "+1", " 1", "1_0", "9" * 5000, "1000000000"]
+
+
+@pytest.mark.parametrize("step", INDEXES)
+def test_only_the_number_of_an_item_leads_into_a_list(step: str) -> None:
+    missing = object()
+    assert value_at([["a", "b"]], f"/0/{step}", missing) is missing
+    assert value_at({step: "a"}, f"/{step}", missing) == "a"
+    with pytest.raises(ValueError, match="leads to no place"):
+        set_at([["a", "b"]], f"/0/{step}", 1)
+    with pytest.raises(UsageError, match="the list at '/0', such as 0 or 12"):
+        check_steps([["a", "b"]], f"/0/{step}")
+
+
+@given(VALUES, VALUES)
+def test_every_place_that_differs_can_be_written(one: Any, other: Any) -> None:
+    for pointer in differences(one, other):
+        check_steps(one, pointer)
+        check_steps(other, pointer)

@@ -29,7 +29,7 @@ ROWS = st.fixed_dictionaries(
     {"id": st.just("t"), "prompt": st.just("Do it.") | VALUES},
     optional=dict.fromkeys(sorted(TASK_KEYS - {"id", "prompt"}), VALUES),
 )
-TOOL = {"tool": {"name": "add", "results": [{"arguments": {}, "result": 1, "set": {"/a": 1}}]}}
+TOOL = {"tool": {"name": "add", "results": [{"arguments": {}, "result": 1}]}}
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -102,6 +102,7 @@ def nested(depth: int) -> str:
         ('{"id": "t", "prompt": " ", "calls": []}', "a prompt that says something"),
         ('{"id": "t", "prompt": [], "calls": []}', "a prompt that says something"),
         ('{"id": "t", "prompt": "x", "variants": [""], "calls": []}', "a prompt that says something"),
+        (f'{{"id": {"1" * 5000}, "prompt": "x", "calls": []}}', "a number of 5000 digits is too long"),
         ('"tool"', "expected an object"),
         ('{"tool": {"name": "f", "results": [{"set": {"": 1}}]}}', "to something within the state"),
         ('{"tool": {"name": "f", "results": [{"set": {"a": 1}}]}}', "expected a JSON pointer"),
@@ -113,6 +114,11 @@ def test_a_line_of_which_nothing_could_come_is_refused_with_its_place(tmp_path: 
     path.write_text(f"\n{line}\n", encoding="utf-8")
     with pytest.raises(UsageError, match=f":2: expected a tool or a task: .*{words}"):
         read_lines(path)
+
+
+def test_two_tools_of_one_name_are_refused_with_the_place_of_the_second(tmp_path: Path) -> None:
+    found = of_lines(tmp_path / "tasks.jsonl", TOOL, SETTING, TOOL)
+    assert found == f"{tmp_path / 'tasks.jsonl'}:3: expected a tool or a task: found a second tool 'add'"
 
 
 def test_a_file_may_begin_with_a_mark_of_its_bytes(tmp_path: Path) -> None:
@@ -165,9 +171,39 @@ REFUND = {
             "required": ["order_id"],
             "additionalProperties": False,
         },
-        "results": [{"arguments": {"order_id": "17"}, "result": "refunded", "set": {"/orders/17": "refunded"}}],
+        "results": [{"arguments": {"order_id": "17"}, "result": "refunded"}],
     }
 }
+
+
+SETTING = {"tool": {"name": "mark", "results": [{"arguments": {}, "result": "ok", "set": {"/orders/0": "marked"}}]}}
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ({}, "'mark' changes a state by `set`: expected a `state`, or `tools` without it"),
+        ({"state": None, "tools": ["mark"]}, "'mark' changes a state by `set`"),
+        ({"workspace": {"files": {}, "check": "python a.py"}, "tools": ["mark"]}, "'mark' changes a state by `set`"),
+        ({"state": {"orders": {"0": "open"}}}, None),
+        ({"state": {"orders": ["open"]}}, None),
+        ({"workspace": {"files": {}, "check": "python a.py"}}, None),
+        ({"tools": []}, None),
+    ],
+)
+def test_what_changes_a_state_needs_one(tmp_path: Path, part: dict[str, Any], words: str | None) -> None:
+    task = of_lines(tmp_path / "tasks.jsonl", SETTING, {"id": "t", "prompt": "Do it.", "answer": ["done"], **part})
+    assert isinstance(task, Task) if words is None else (isinstance(task, str) and words in task and ":2: " in task)
+
+
+@pytest.mark.parametrize("name", sorted(TASK_KEYS - {"id", "prompt"}))
+def test_a_part_that_is_null_is_left_out(tmp_path: Path, name: str) -> None:
+    row = {"id": "t", "prompt": "Do it.", "minefields": [{"name": "m", "answer": "no"}], "answer": ["done"]}
+    row.pop(name, None)
+    found = [of_lines(tmp_path / "tasks.jsonl", TOOL, each) for each in (row, {**row, name: None})]
+    assert isinstance(found[0], Task)
+    assert isinstance(found[1], Task)
+    assert case_of(found[0]).digest == case_of(found[1]).digest
 
 
 def of_lines(path: Path, *rows: dict[str, Any]) -> Task | str:
@@ -198,6 +234,11 @@ def of_lines(path: Path, *rows: dict[str, Any]) -> Task | str:
         ({"axes": {"cue": ["angry"]}}, "expected `axes` to be an object of texts"),
         ({"cluster": True}, "expected `cluster` to be a text"),
         ({"judge": ["polite"]}, "expected `judge` to be a text"),
+        ({"changes": ["/orders"]}, "expected a `state` beside `changes`, found none"),
+        ({"state": None, "changes": []}, "expected a `state` beside `changes`, found none"),
+        ({"state": {"a": []}, "changes": ["/a/01"]}, "the number of an item of the list at '/a'"),
+        ({"state": {"a": []}, "changes": ["/a/*/-"], "milestones": [{"name": "m", "state": {"/a/-": 1}}]}, "found '-'"),
+        ({"state": {"a": []}, "minefields": [{"name": "m", "state": {f"/a/{'9' * 5000}": 1}}]}, "an item of the list"),
         ({"state": {}, "changes": "/orders"}, "expected `changes` to be a list of texts"),
         ({"state": {}, "minefields": [{"name": "m", "state": {"orders/17": "refunded"}}]}, "expected a JSON pointer"),
         ({"minefields": [{"name": "m", "state": {"/orders/17": "refunded"}}]}, "has no environment"),
@@ -222,6 +263,7 @@ def test_a_part_of_another_kind_is_refused_and_never_read_as_something_else(
     ("part", "words"),
     [
         ({"result": "refunded"}, "'result' is no part of a tool"),
+        ({"parameters": {"$ref": "http://localhost/x"}}, "without outside references, found: a reference to 'http"),
         ({"results": {"arguments": {}}}, "expected `results` to be a list of objects"),
         ({"results": [{"argument": {}}]}, "'argument' is no part of a result"),
         ({"results": [{"arguments": "17"}]}, "expected `arguments` to be an object"),

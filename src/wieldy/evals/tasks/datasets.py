@@ -88,7 +88,9 @@ def read_lines(path: Path) -> list[Task]:
         try:
             row = _row(line)
             if "tool" in row:
-                tools[tool_from(row["tool"]).name] = row["tool"]
+                name = tool_from(row["tool"]).name
+                if tools.setdefault(name, row["tool"]) is not row["tool"]:
+                    raise UsageError(f"found a second tool {name!r}")  # noqa: TRY301 - the place is added below
             else:
                 tasks.append(task_from(row, tools, path.parent))
         except (ValueError, TypeError, KeyError, AttributeError, UsageError) as error:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonValue, canonical_json
 
 Missing = TypeVar("Missing")
+
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
+"""A place in a list; no list here is longer than what so many digits count."""
 
 
 def check_pointer(pointer: str) -> None:
@@ -25,6 +28,20 @@ def check_pointer(pointer: str) -> None:
         raise UsageError(f"expected a JSON pointer, such as '/orders/17' (~0 for ~, ~1 for /), found {pointer!r:.80}")
 
 
+def check_steps(value: JsonValue, pointer: str) -> None:
+    """The pointer's steps into lists of the value are numbers of items, or `*`.
+
+    Raises:
+        UsageError: One is not, and would lead to nothing.
+    """
+    missing, path = object(), ""
+    for step in pointer.split("/")[1:]:
+        if isinstance(value_at(value, path, missing), list) and step != "*" and not _INDEX.fullmatch(step):
+            where = f"the list at {path!r}" if path else "the list"
+            raise UsageError(f"expected the number of an item of {where}, such as 0 or 12, found {step!r:.80}")
+        path = f"{path}/{step}"
+
+
 def value_at(value: JsonValue, pointer: str, missing: Missing) -> JsonValue | Missing:
     """What the value has at the pointer; `missing` if it has nothing there."""
     here: Any = value
@@ -32,7 +49,7 @@ def value_at(value: JsonValue, pointer: str, missing: Missing) -> JsonValue | Mi
         key = token.replace("~1", "/").replace("~0", "~")
         if isinstance(here, dict) and key in here:
             here = cast("dict[str, Any]", here)[key]
-        elif isinstance(here, list) and key.isdecimal() and int(key) < len(cast("list[Any]", here)):
+        elif isinstance(here, list) and _INDEX.fullmatch(key) and int(key) < len(cast("list[Any]", here)):
             here = cast("list[Any]", here)[int(key)]
         else:
             return missing
@@ -57,7 +74,7 @@ def set_at(value: JsonValue, pointer: str, new: JsonValue) -> None:
     key = last.replace("~1", "/").replace("~0", "~")
     if isinstance(here, dict):
         here[key] = new
-    elif isinstance(here, list) and key.isdecimal() and int(key) < len(cast("list[Any]", here)):
+    elif isinstance(here, list) and _INDEX.fullmatch(key) and int(key) < len(cast("list[Any]", here)):
         here[int(key)] = new
     else:
         raise ValueError(f"The pointer {pointer!r} leads to no place that could be set.")

@@ -20,7 +20,7 @@ from wieldy.core.json import canonical_json, digest
 from wieldy.evals.tasks import parts
 from wieldy.evals.tasks.expected import Order
 from wieldy.evals.tasks.offered import check_names
-from wieldy.evals.tasks.pointers import check_pointer, set_at
+from wieldy.evals.tasks.pointers import check_pointer, check_steps, set_at
 from wieldy.evals.tasks.task import Condition, ExpectedCall, Task
 from wieldy.evals.tasks.workspaces import Workspace, files_in_bundle, files_in_folder
 from wieldy.evals.tasks.worlds import World
@@ -62,7 +62,8 @@ def task_from(row: Mapping[str, Any], tools: Mapping[str, Mapping[str, Any]], fo
         ValueError, TypeError, KeyError, AttributeError: A part is something else than it should be.
     """
     parts.check_keys(row, TASK_KEYS, "a task")
-    names = list(tools if row.get("tools") is None and "workspace" not in row else parts.texts(row, "tools"))
+    has_state, has_workspace = (row.get(name) is not None for name in ("state", "workspace"))
+    names = list(tools if row.get("tools") is None and not has_workspace else parts.texts(row, "tools"))
     missing = set(names) - tools.keys()
     if missing:
         raise UsageError(f"no line above defines the tool {min(missing)!r}")
@@ -70,9 +71,9 @@ def task_from(row: Mapping[str, Any], tools: Mapping[str, Mapping[str, Any]], fo
     task = Task(
         id=_needed(parts.label(row, "id"), "id"),
         prompt=_needed(row.get("prompt"), "prompt"),
-        tools=() if "state" in row else tuple(map(tool_from, offered)),
+        tools=() if has_state else tuple(map(tool_from, offered)),
         calls=None if calls is None else tuple(map(_expected, calls)),
-        order=_order(row.get("order", "any")),
+        order=_order("any" if row.get("order") is None else row["order"]),
         extra_calls=parts.flag(row, "extra_calls") or False,
         milestones=_conditions(row, "milestones"),
         minefields=_conditions(row, "minefields"),
@@ -108,8 +109,8 @@ def tool_from(row: Mapping[str, Any], state: JsonValue = None) -> Tool:
         name=_needed(parts.text(row, "name"), "name"), description=description, input_schema=schema
     )
     results = [_result(each) for each in parts.rows(row, "results") or ()]
-    changes = any("set" in each for each in results)
-    for place in (place for each in results for place in dict(each.get("set") or {})):
+    places = _places_set(row)
+    for place in places:
         check_pointer(place)
         if not place:
             raise UsageError("expected a JSON pointer in `set` to something within the state, found ''")
@@ -118,25 +119,28 @@ def tool_from(row: Mapping[str, Any], state: JsonValue = None) -> Tool:
         found = next((each for each in results if is_equal(each.get("arguments") or {}, arguments)), None)
         if found is None:
             raise ToolError(f"`{context.tool_name}` knows nothing of {canonical_json(arguments)}.")
-        if "error" in found:
+        if found.get("error") is not None:
             raise ToolError(str(found["error"]))
         changed = {} if state is None else dict(found.get("set") or {})
         for pointer, value in changed.items():
             set_at(state, pointer, value)
         return found.get("result")
 
-    effect = cast("Effect", parts.text(row, "effect") or ("idempotent" if changes else "read"))
+    effect = cast("Effect", parts.text(row, "effect") or ("idempotent" if places else "read"))
     return tool_from_schema(definition, answer, origin=f"dataset:{digest(definition.name, results)}", effect=effect)
 
 
 def _environment(row: Mapping[str, Any], tools: Iterable[Mapping[str, Any]], folder: Path) -> Environment | None:
-    if "state" in row and "workspace" in row:
+    state, rows = row.get("state"), list(tools)
+    if state is None:
+        _check_no_state(row, rows)
+        return None if row.get("workspace") is None else _workspace(row["workspace"], folder)
+    if row.get("workspace") is not None:
         raise UsageError("expected `state` or `workspace`, found both")
-    if "workspace" in row:
-        return _workspace(row["workspace"], folder)
-    if "state" not in row:
-        return None
-    state, rows = row["state"], list(tools)
+    conditions = [*(parts.rows(row, "milestones") or ()), *(parts.rows(row, "minefields") or ())]
+    looked_at = [place for each in conditions for place in parts.members(each, "state")]
+    for place in (*parts.texts(row, "changes"), *looked_at, *(place for each in rows for place in _places_set(each))):
+        check_steps(state, place)
     return World[Any](
         start=lambda: copy.deepcopy(state),
         tools=lambda now: [tool_from(each, now) for each in rows],
@@ -145,13 +149,31 @@ def _environment(row: Mapping[str, Any], tools: Iterable[Mapping[str, Any]], fol
     )
 
 
+def _check_no_state(row: Mapping[str, Any], tools: Iterable[Mapping[str, Any]]) -> None:
+    """Nothing is said of a state that there is not.
+
+    Raises:
+        UsageError: It is.
+    """
+    if row.get("changes") is not None:
+        raise UsageError("expected a `state` beside `changes`, found none")
+    name = next((each["name"] for each in tools if _places_set(each)), None)
+    if name is not None:
+        raise UsageError(f"{name!r} changes a state by `set`: expected a `state`, or `tools` without it, found neither")
+
+
+def _places_set(tool: Mapping[str, Any]) -> list[str]:
+    """The pointers that a tool's results set."""
+    return [place for each in parts.rows(tool, "results") or () for place in parts.members(each, "set")]
+
+
 def _workspace(row: Mapping[str, Any], folder: Path) -> Workspace:
     parts.check_keys(row, _WORKSPACE_KEYS, "a workspace")
-    if sum(name in row for name in _FILES) != 1:
+    if sum(row.get(name) is not None for name in _FILES) != 1:
         raise UsageError("a workspace: expected one of `files`, `folder` and `bundle`")
-    if "files" in row:
+    if row.get("files") is not None:
         files = {name: content.encode() for name, content in parts.labels(row, "files").items()}
-    elif "folder" in row:
+    elif row.get("folder") is not None:
         files = files_in_folder(folder / _needed(parts.text(row, "folder"), "folder"))
     else:
         bundle = folder / _needed(parts.text(row, "bundle"), "bundle")
