@@ -21,7 +21,7 @@ from wieldy.evals.tasks.measures import measured
 from wieldy.evals.tasks.rows import tool_from
 from wieldy.evals.tasks.task import Condition, ExpectedCall, Task
 from wieldy.evals.tasks.worlds import World
-from wieldy.evals.verdicts.verdict import Verdict
+from wieldy.evals.verdicts.verdict import PASS, Verdict
 from wieldy.run.journal import MemoryJournal
 from wieldy.run.policy import Deny, Policy, allow_all
 from wieldy.testing import ScriptedModel, call, text
@@ -183,6 +183,7 @@ def test_a_run_that_ends_without_an_answer_passes_only_by_its_end_state(
         {"unknown": ("pay.x",)},
         {"refuse": True},
         {"check": lambda _: True},
+        {"check": lambda _: PASS},
     ):
         assert verdict_of(task(**level), entries).kind == "fail", level
     still = World[dict[str, Any]](start=dict, tools=lambda _: (), look=lambda state: state, changes=())

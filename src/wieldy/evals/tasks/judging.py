@@ -189,10 +189,10 @@ def _of_end(task: Task, end: EndState) -> Verdict | str | None:
 def _of_check(task: Task, outcome: Outcome) -> Verdict | str | None:
     checked = None if task.check is None else task.check(outcome)
     match checked:
-        case Verdict() | None:
-            return checked
-        case True:
+        case None | True | Verdict(kind="pass"):  # what else is asked for still decides
             return None
+        case Verdict():
+            return checked
         case False:
             return "check: the task's check is not content with the outcome"
         case str() if checked.strip():
@@ -202,7 +202,7 @@ def _of_check(task: Task, outcome: Outcome) -> Verdict | str | None:
 
 
 def _of_ending(task: Task, run: RunSeen) -> str | None:
-    """What a run is told that a limit ended before it answered; the end state shows what was reached even so."""
+    """That a limit ended the run before it answered; where there is an end state, it shows what was reached even so."""
     if task.environment is not None or not run.limits:
         return None
     last = run.replies[-1] if run.replies else None
