@@ -252,13 +252,14 @@ def _layers(row: Mapping[str, Any]) -> str:
 def _change_lines(row: Mapping[str, Any]) -> list[str]:
     low, high = row["interval_95"]
     mark = "REGRESSION" if row["is_regression"] else "better" if row["holm_p"] < LEVEL else "not told apart"
-    how = "in pairs" if row["paired"] else "that are not the same"
-    if row["paired"] and row["tasks"] < max(row["tasks_before"], row["tasks_after"]):
-        how += f" (of {row['tasks_before']} and {row['tasks_after']})"
+    before, after = row["tasks_before"], row["tasks_after"]
+    counted = f"{row['tasks']} tasks in pairs" if row["paired"] else f"{before} and {after} tasks that are not the same"
+    if row["paired"] and row["tasks"] < max(before, after):
+        counted += f" (of {before} and {after})"
     lost = f"    LOST: {row['unscored_after']} trials could not be scored after, {row['unscored_before']} before"
     return [
         f"  {_name(row)}: {mark}",
         f"    {row['rate_before']:.1%} to {row['rate_after']:.1%}: {row['difference']:+.1%} [{low:+.1%}, {high:+.1%}], "
-        f"{row['tasks']} tasks {how}, p = {row['holm_p']:.3g}",
+        f"{counted}, p = {row['holm_p']:.3g}",
         *([lost] if row["is_lost"] else []),
     ]

@@ -67,7 +67,7 @@ def _pair(row: Mapping[str, Any]) -> list[str]:
     if "mcnemar" in row:
         test = row["mcnemar"]
         lines.append(
-            f"  only the first passed {test['only_first']}, only the second {test['only_second']}; McNemar p = "
-            f"{test['exact_p']:.3g} (mid-p {test['mid_p']:.3g})"
+            f"  passed by {row['second']} alone {test['only_second']}, by {row['first']} alone {test['only_first']}; "
+            f"McNemar p = {test['exact_p']:.3g} (mid-p {test['mid_p']:.3g})"
         )
     return lines

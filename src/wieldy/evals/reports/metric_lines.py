@@ -64,7 +64,8 @@ def _cues(row: Mapping[str, Any]) -> list[str]:
         line += f", and without the cue in {_share(row['behaviour_differs_without_cue'])}"
     if "exact_p" in row:
         line += (
-            f"; only the first passed {row['only_first_passed']}, only the second {row['only_second_passed']}, "
+            f"; passed under one cue alone {row['only_first_passed']}, under the other, later in the alphabet, alone "
+            f"{row['only_second_passed']}, "
             f"exact p = {row['exact_p']:.3g}"
         )
     left = row["tasks_without_counterpart"]
