@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,21 @@ def test_a_disk_that_is_really_full_loses_nothing(
     report = laboratory.outside.ask(name, "report")
     trial.log, trial.values = report["log"], report["values"]
     assert findings(trial, reference) == []
+
+
+READ_AFTER_WRITING = """
+import subprocess, sys
+from wieldy.core.ports import Draft
+from wieldy.run.journal import SqliteJournal
+with SqliteJournal(sys.argv[1] + "/j.db") as journal:
+    journal.append("r", Draft("k", {"number": 1}))
+subprocess.run(["mount", "-o", "remount,ro", "none", sys.argv[1]], check=True)
+with SqliteJournal(sys.argv[1] + "/j.db", read_only=True) as journal:
+    print(journal.read("r")[0].data)
+"""
+
+
+def test_a_journal_on_a_disk_that_nobody_can_write_to_is_read(disk: Path) -> None:
+    command = [*a_disk_in_memory(disk, 1_000_000), sys.executable, "-W", "error", "-c", READ_AFTER_WRITING, str(disk)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (finished.stderr, finished.stdout) == ("", "{'number': 1}\n")

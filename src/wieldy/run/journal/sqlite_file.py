@@ -7,6 +7,7 @@ when it is opened for appending, and read as it is otherwise.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Generator
@@ -76,7 +77,8 @@ _WORDS: Final = {
     sqlite3.SQLITE_READONLY: "cannot be written: the file or its folder is read-only. Change that, or use another file",
     sqlite3.SQLITE_FULL: "cannot be written: the disk is full. Make room; what was written before is kept",
     sqlite3.SQLITE_IOERR: "cannot be read or written: the disk fails or is full. What was written before is kept",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened. Check that its folder exists and that you may use it",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened. Check that its folder exists and that you may write to it, which "
+    "reading needs as well; or copy the file, with the one that ends in -wal, to another folder",
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_NOTADB: "is not a journal, or its beginning is damaged: it is no SQLite file. Name another file",
 }
@@ -95,10 +97,11 @@ def journal_error(path: Path, error: sqlite3.Error) -> JournalError:
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     """A connection that commits each statement by itself and may be used from any thread, by one at a time."""
+    # SQLite's own read-only mode is not used: whoever opens a file so and is the last to close it leaves the files of
+    # its write-ahead log lying about, because it may not tidy up.
+    mode = "immutable=1" if read_only and _can_nobody_write(path) else "mode=rw"
     connection = sqlite3.connect(
-        # SQLite's own read-only mode is not used: whoever opens a file so and is the last to close it leaves the files
-        # of its write-ahead log lying about, because it may not tidy up.
-        f"{path.absolute().as_uri()}?mode=rw",
+        f"{path.absolute().as_uri()}?{mode}",
         uri=True,
         isolation_level=None,
         check_same_thread=False,
@@ -257,6 +260,14 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def _can_nobody_write(path: Path) -> bool:
+    """Whether it lies on a read-only file system with no write-ahead log, which could not be read there."""
+    log = path.with_name(f"{path.name}-wal")
+    # Not on every system; the types of one that has it say that it is.
+    flags: int = os.statvfs(path).f_flag if hasattr(os, "statvfs") else 0
+    return bool(flags & getattr(os, "ST_RDONLY", 0)) and not log.exists()
 
 
 def _make_file(path: Path) -> None:
