@@ -7,6 +7,7 @@ fails, which only it knows (`session`).
 
 from __future__ import annotations
 
+import errno
 import sys
 import traceback
 from collections.abc import Callable, Generator
@@ -117,7 +118,8 @@ def tell(error: Exception, *, debug: bool) -> int:
         is_wrong_usage = isinstance(error, UsageError) and not isinstance(error, _WELL_USED)
         return WRONG_USAGE if is_wrong_usage else FAILED
     if isinstance(error, OSError):
-        say(f"the system refused: {error}")
+        advice = ". Make room, and run it again" if error.errno == errno.ENOSPC else ""
+        say(f"the system refused: {error}{advice}")
         discard_output()
         return FAILED
     hint = "" if debug else "\nRun `wieldy --debug ...` to see where, and please report it."

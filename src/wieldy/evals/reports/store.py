@@ -22,6 +22,7 @@ from wieldy.core.errors import UsageError
 from wieldy.core.json import JsonObject
 from wieldy.evals.cases.results import RESULTS, STUDY, Trial, counting, latest, read_study, read_trials
 
+_NEEDS: Final = "Its folder must exist, let you write and have room."
 SCHEMA_VERSION: Final = 1
 _SCHEMA: Final = """
 CREATE TABLE study (folder TEXT PRIMARY KEY, size_bytes INTEGER NOT NULL, changed_ns INTEGER NOT NULL);
@@ -85,7 +86,7 @@ class Store:
                         "a store is made anew by `wieldy report FOLDER... --store FILE`."
                     )
         except (sqlite3.Error, OSError) as error:
-            raise UsageError(f"{path}: the store cannot be used: {error}.") from error
+            raise UsageError(f"{path}: the store cannot be used: {error}. {_NEEDS}") from error
 
     @contextmanager
     def _connected(self) -> Generator[sqlite3.Connection]:
@@ -113,7 +114,7 @@ class Store:
                 connection.execute("INSERT INTO study VALUES (?, ?, ?)", (name, *about))
                 connection.executemany("INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
         except sqlite3.Error as error:
-            raise UsageError(f"{self.path}: the store cannot be written: {error}.") from error
+            raise UsageError(f"{self.path}: the store cannot be written: {error}. {_NEEDS}") from error
         return len(rows)
 
     def refresh(self) -> list[str]:
