@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 from wieldy import UsageError, sandbox
 from wieldy.core.errors import SandboxTierError, ToolError
 from wieldy.evals.tasks.workspaces import Workspace, files_in_bundle, files_in_folder
-from wieldy.evals.tasks.workspaces.checking import edited, hiding, is_protected, restored, results_in
+from wieldy.evals.tasks.workspaces.checking import edited, hiding, is_protected, restored
 from wieldy.evals.tasks.workspaces.commands import PythonCommands, arguments_of
+from wieldy.evals.tasks.workspaces.runners import results_in
 from wieldy.evals.verdicts.verdict import Verdict
 
 BROKEN = b"def double(n):\n    return n + 2\n"
@@ -84,6 +86,21 @@ async def judged(changes: Mapping[str, bytes | None], wanted: Workspace | None =
 async def test_a_check_tells_work_from_cheating(changes: dict[str, bytes | None], code: str | None) -> None:
     wrong = await judged(changes, workspace())
     assert (wrong and wrong.partition(":")[0]) == code, wrong
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("where", ["'tests'", "'/'", "os.path.abspath(os.mkdir('new') or 'new'); os.rmdir('../new')"])
+async def test_a_command_may_leave_its_folder_and_the_files_are_what_they_are(where: str) -> None:
+    await has_sandbox()
+    wanted = workspace()
+    async with wanted.begin() as stage:
+        read, write, run = cast("list[Any]", stage.tools)
+        await write("numbers_of_mine.py", RIGHT.decode())
+        place, _, then = where.partition("; ")
+        before = (await read(".")).split("\n")
+        assert "[exit code 0]" in await run(f'python -c "import os; os.chdir({place}); {then}"')
+        assert (await read(".")).split("\n") == before
+        assert wanted.judge(await stage.look()) is None
 
 
 @pytest.mark.anyio
@@ -173,11 +190,61 @@ def test_tests_are_read_by_their_names() -> None:
     }
 
 
+WRITING = """
+import logging, sys, unittest, warnings
+class T(unittest.TestCase):
+    def test_logs(self): logging.warning("low disk")
+    def test_warns(self):
+        "It has words."
+        warnings.warn("old")
+    def test_writes(self): sys.stderr.write("half a line")
+    def test_lies(self):
+        sys.stderr.write("ok\\ntest_lies (t.T.test_lies) ... ok\\n")
+        self.fail("ok")
+    def test_in_parts(self):
+        for number in range(2):
+            with self.subTest(number=number):
+                sys.stderr.write("ok\\n")
+                self.assertEqual(number, 0)
+    @unittest.skip("it is ok")
+    def test_skipped(self): ...
+    @unittest.expectedFailure
+    def test_expected(self): self.fail()
+    @unittest.expectedFailure
+    def test_unexpected(self): sys.stderr.write("ok\\n")
+    def test_zz_last(self):
+        print("ok", file=sys.stderr)
+        raise ValueError("\\nok")
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("-b",)])
+def test_what_tested_code_writes_is_not_taken_for_a_verdict(options: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(WRITING)
+    command = [sys.executable, "-m", "unittest", "-v", *options, "t"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    found = {name.removeprefix("t.T.test_"): passed for name, passed in results_in(ran.stderr).items()}
+    assert found.keys() >= {"logs", "warns", "writes", "lies", "skipped", "expected", "unexpected", "zz_last"}
+    assert sorted(name for name, passed in found.items() if passed) == ["logs", "warns", "writes"]
+
+
+def test_names_of_tests_may_have_spaces() -> None:
+    said = (
+        "t/test_x.py::A::test_f[a b] PASSED [ 50%]\nmy tests/test_x.py::test_g[c] - d] FAILED\n"
+        "t.py::test_h[ok PASSED] ERROR"
+    )
+    assert results_in(said) == {
+        "t/test_x.py::A::test_f[a b]": True,
+        "my tests/test_x.py::test_g[c] - d]": False,
+        "t.py::test_h[ok PASSED]": False,
+    }
+
+
 def test_tests_are_read_from_the_test_anything_protocol() -> None:
     said = (
         "TAP version 14\n1..6\nok 1 - adds up\nnot ok 2 - leap years\n# why not\nok 3 plain\nok 4\n"
         "ok 5 - later # SKIP no disk\nnot ok 6 - some day # TODO\n    ok 1 - within\nok 7 - has a # in it\n"
-        "ok 8 - twice\nnot ok 9 - twice\n"
+        "ok 8 - twice\nnot ok 9 - twice\nok - one\nnot ok two\nok 10 - a \\# b\nok\n"
     )
     assert results_in(said) == {
         "adds up": True,
@@ -187,6 +254,9 @@ def test_tests_are_read_from_the_test_anything_protocol() -> None:
         "some day": False,
         "has a # in it": True,
         "twice": False,
+        "one": True,
+        "two": False,
+        "a # b": True,
     }
 
 

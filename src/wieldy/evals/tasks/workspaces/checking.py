@@ -1,14 +1,12 @@
 """What a check of a workspace found, and what is wrong with it.
 
-Tests count by their names, as `unittest -v`, `pytest -v` and the Test Anything Protocol tell them. Files that are
-protected are put back before the check: a changed one is a failure of its own, whatever the check says, and so is a new
-file that hides a module of the standard library, by which a check could be made to say anything. Deliberately not here:
-running the check.
+Files that are protected are put back before the check: a changed one is a failure of its own, whatever the check says,
+and so is a new file that hides a module of the standard library, by which a check could be made to say anything.
+Deliberately not here: running the check (`commands`), and which tests passed (`runners`).
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -21,27 +19,6 @@ NOT_RUN: Final = "check-not-run"
 FAIL_TO_PASS: Final = "fail-to-pass"
 PASS_TO_PASS: Final = "pass-to-pass"
 CHECK: Final = "check"
-
-_UNITTEST: Final = re.compile(r"^\w+ \(([\w.]+)\)(?:\n(?!\w+ \([\w.]+\)).*)? \.\.\. (\w[\w ]*)", re.MULTILINE)
-_PYTEST: Final = re.compile(r"^(\S+::\S+) (PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b", re.MULTILINE)
-_TAP: Final = re.compile(
-    r"^(not ok|ok) \d+ (?:- )?(\S.*?)[ \t]*(#[ \t]*(?:skip|todo)\b.*)?$", re.MULTILINE | re.IGNORECASE
-)
-"""Source: https://testanything.org/tap-version-14-specification.html, test points and their directives."""
-
-_PASSED: Final = frozenset({"ok", "PASSED"})
-
-
-def results_in(output: str) -> dict[str, bool]:
-    """Whether each test passed, by its name, as a runner of tests says when it is asked to say much.
-
-    One that is told more than once has passed only if it did every time.
-    """
-    found = dict[str, bool]()
-    points = [(name, "" if directive else said) for said, name, directive in _TAP.findall(output)]
-    for name, said in (*_UNITTEST.findall(output), *_PYTEST.findall(output), *points):
-        found[name] = found.get(name, True) and said in _PASSED
-    return found
 
 
 def is_protected(name: str, patterns: Sequence[str]) -> bool:

@@ -25,16 +25,17 @@ _RUNNER: Final = """
 def _run_command(arguments):
     import os, runpy, sys, traceback
     sys.dont_write_bytecode = True
+    place = os.getcwd()  # what runs here may go elsewhere
     first, rest = arguments[0], arguments[1:]
     code = 0
     try:
         if first == "-m":
             sys.argv[:] = rest
-            sys.path.insert(0, os.getcwd())
+            sys.path.insert(0, place)
             runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
         elif first == "-c":
             sys.argv[:] = ["-c", *rest[1:]]
-            sys.path.insert(0, os.getcwd())
+            sys.path.insert(0, place)
             exec(compile(rest[0], "<string>", "exec"), {"__name__": "__main__"})
         else:
             sys.argv[:] = arguments
@@ -50,8 +51,8 @@ def _run_command(arguments):
         traceback.print_exc()
         code = 1
     there = [
-        os.path.relpath(os.path.join(folder, name), ".")
-        for folder, _, names in os.walk(".")
+        os.path.relpath(os.path.join(folder, name), place)
+        for folder, _, names in os.walk(place)
         for name in names
     ]
     return {"exit_code": code, "files": there}

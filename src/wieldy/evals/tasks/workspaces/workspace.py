@@ -26,11 +26,11 @@ from wieldy.evals.tasks.workspaces.checking import (
     edited,
     hiding,
     restored,
-    results_in,
 )
 from wieldy.evals.tasks.workspaces.commands import Commands, Files, PythonCommands, Ran, arguments_of
 from wieldy.evals.tasks.workspaces.images import open_image
 from wieldy.evals.tasks.workspaces.offered import tools_on
+from wieldy.evals.tasks.workspaces.runners import results_in
 from wieldy.evals.verdicts.verdict import Verdict, failed
 from wieldy.sandbox import SandboxLimits
 
