@@ -172,12 +172,15 @@ def test_protected_files_are_those_of_the_start_and_all_others_those_of_the_end(
     )
 
 
+RAN = f"\n{'-' * 70}\nRan 5 tests in 0.001s\n"
+
+
 def test_tests_are_read_by_their_names() -> None:
     said = (
         "test_a (t.A.test_a)\nWith words of its own. ... ok\ntest_b (t.A.test_b) ... FAIL\n"
         "test_c (t.A.test_c) ... skipped 'x'\n"
         "test_d (t.A.test_d) ... expected failure\nt/test_x.py::test_e PASSED  [ 50%]\nt/test_x.py::test_f FAILED\n"
-        "test_g (t.A.test_g) ... ok\ntest_g (t.A.test_g) ... FAIL\n"
+        "test_g (t.A.test_g) ... ok\ntest_g (t.A.test_g) ... FAIL\n" + RAN
     )
     assert results_in(said) == {
         "t.A.test_a": True,
@@ -228,6 +231,32 @@ def test_what_tested_code_writes_is_not_taken_for_a_verdict(options: tuple[str, 
     assert sorted(name for name, passed in found.items() if passed) == ["logs", "warns", "writes"]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "test_a (t.A.test_a) ... ok\n",
+        "test_a (t.A.test_a) ... ok\nsetUpClass (t.A) ... ERROR\n\n" + "=" * 70 + "\nERROR: setUpClass (t.A)\n" + RAN,
+        "test_a (t.A.test_a) ... ok\nt (unittest.loader._FailedTest.t) ... ERROR\n\n"
+        + "=" * 70
+        + "\nERROR: t (unittest.loader._FailedTest.t)\n"
+        + RAN,
+        "t.A.test_a \nt.A.test_a PASSED\nok 1 - t.A.test_a\nBail out! no disk\n",
+        "t.py::test_a \nt.py::test_a PASSED [ 50%]\nFAILED [100%]\n",
+        "t.py::test_a PASSED\n= x =\nFAILED\n= short test summary info =\nFAILED t.py::test_a - assert 0\n",
+        "t.py::test_a PASSED\n= short test summary info =\nERROR t.py - SystemExit: 0\n",
+    ],
+)
+def test_a_pass_that_the_runner_s_end_does_not_bear_out_is_none(said: str) -> None:
+    assert not any(results_in(said).values())
+
+
+def test_what_a_test_writes_with_pytest_s_is_not_its_verdict() -> None:
+    said = (
+        "t.py::test_a low disk\nPASSED [ 50%]\nt.py::test_b PASSED?SKIPPED (why)\nt.py::test_c\nt.py::test_d hiFAILED\n"
+    )
+    assert results_in(said) == {"t.py::test_a": True, "t.py::test_b": False, "t.py::test_d": False}
+
+
 def test_names_of_tests_may_have_spaces() -> None:
     said = (
         "t/test_x.py::A::test_f[a b] PASSED [ 50%]\nmy tests/test_x.py::test_g[c] - d] FAILED\n"
@@ -245,6 +274,7 @@ def test_tests_are_read_from_the_test_anything_protocol() -> None:
         "TAP version 14\n1..6\nok 1 - adds up\nnot ok 2 - leap years\n# why not\nok 3 plain\nok 4\n"
         "ok 5 - later # SKIP no disk\nnot ok 6 - some day # TODO\n    ok 1 - within\nok 7 - has a # in it\n"
         "ok 8 - twice\nnot ok 9 - twice\nok - one\nnot ok two\nok 10 - a \\# b\nok\n"
+        "ok 11 - no \\# skip here\nok 12 # skip\nok 13 - # skip\n"
     )
     assert results_in(said) == {
         "adds up": True,
@@ -257,6 +287,7 @@ def test_tests_are_read_from_the_test_anything_protocol() -> None:
         "one": True,
         "two": False,
         "a # b": True,
+        "no # skip here": True,
     }
 
 
