@@ -151,9 +151,41 @@ def test_an_attempt_to_call_what_is_offered_is_a_broken_call_everywhere(text: st
         "Bad Gateway",
         "<!DOCTYPE html><title>502 Bad gateway</title>",
         "Status: 404",
+        '{"error": "rate limited"}',
+        '[{"error": {"message": "slow down"}}]',
+        "Error: upstream connect error or disconnect/reset before headers",
     ],
 )
 def test_the_error_of_a_service_and_nothing_else_is_no_answer(text: str) -> None:
     assert (flaw_of_answer(text) or "").startswith(ERROR_TEXT)
-    assert flaw_of_answer(f"{text} is what it says, because the server was not there.") is None
-    assert (flaw_of_answer(" \n ") or "").startswith(EMPTY)
+    if "upstream" not in text:  # whatever follows is of it
+        assert flaw_of_answer(f"{text} is what it says, because the server was not there.") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " \n ", "\u200b", "\x00", "...", "<|im_end|>", "<think>The user wants", "<think>No.</think>\n", "```\n```"],
+)
+def test_what_nobody_could_read_is_no_answer(text: str) -> None:
+    assert (flaw_of_answer(text, ["status"]) or "").startswith(EMPTY)
+
+
+@pytest.mark.parametrize(
+    "text", ["4", "\U0001f44d", "\u2713", "<think>No.</think> 4", "<|im_start|>Yes<|im_end|>", "{}a"]
+)
+def test_what_can_be_read_may_be_an_answer(text: str) -> None:
+    assert flaw_of_answer(text, ["status"]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_call"),
+    [
+        ('{"refund": {"order_id": "1"}}', True),
+        ("<refund><order_id>1</order_id></refund>", True),
+        ('{"refund": "possible"}', False),
+        ('{"refund": {"state": "possible"}, "order": 1}', False),
+        ('Call refund(order_id="1") to have it back.', False),
+    ],
+)
+def test_a_call_is_the_whole_text_and_talk_about_one_is_not(text: str, is_call: bool) -> None:
+    assert (flaw_of_answer(text, ["refund"]) or "").startswith(MALFORMED) is is_call

@@ -15,7 +15,8 @@ from wieldy.evals.tasks.offered import offered_tools
 from wieldy.evals.tasks.pointers import differences, is_within, set_at, value_at
 from wieldy.evals.tasks.trajectory import Condition
 from wieldy.evals.tasks.worlds import World
-from wieldy.evals.verdicts.equality import is_equal, layout_free, says
+from wieldy.evals.verdicts.equality import is_equal
+from wieldy.evals.verdicts.saying import says
 from wieldy.schema import CompiledSchema
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _is_implied(minefield: Condition, milestone: Condition) -> bool:
 
 
 def _says(text: str | None, wanted: str) -> bool:
-    return text is not None and says(layout_free(text), layout_free(wanted))
+    return text is not None and says(text, wanted)
 
 
 def _is_part(some: Mapping[str, JsonValue], of: Mapping[str, JsonValue]) -> bool:

@@ -25,8 +25,8 @@ from wieldy.evals.tasks.trials_seen import TrialSeen, decisive_fault, faults_to_
 from wieldy.evals.verdicts.abstentions import ERROR_TEXT, MALFORMED, flaw_of_answer
 from wieldy.evals.verdicts.attribution import TOOL_ERROR, Fault
 from wieldy.evals.verdicts.calls_seen import RunSeen, by_run, parts_of
-from wieldy.evals.verdicts.equality import layout_free, says
 from wieldy.evals.verdicts.evidence import with_evidence
+from wieldy.evals.verdicts.saying import says
 from wieldy.evals.verdicts.unread_calls import unread_call
 from wieldy.evals.verdicts.verdict import PASS, Verdict, abstained, failed, invalid_task, unscored
 from wieldy.run.journal import kinds
@@ -136,6 +136,7 @@ def _judge(task: Task, found: TrialSeen, end: EndState) -> Verdict | str | None:
         or _of_end(task, end)
         or _of_check(task, outcome)
         or not_done(task, found.changes)
+        or _of_words(task, found)
         or _of_ending(task, run)
     )
 
@@ -168,16 +169,11 @@ def _of_calls(task: Task, found: TrialSeen) -> Verdict | str | None:
         is_denied = fault.layer == "policy"
         what = f"extra-call: {call.made.name!r} was called, and not allowed" if is_denied else fault.reason
         return failed(what, evidence=call.made.entries)
-    if wrong is not None or task.calls:
-        return wrong
-    flaw = flaw_of_answer(outcome.text, run.schemas)
-    # Where its texts are named, they say what an answer is; a call in words is still one that nobody wanted.
-    return None if flaw is None or (task.answer and not flaw.startswith(MALFORMED)) else flaw
+    return wrong
 
 
 def _of_answer(task: Task, outcome: Outcome) -> str | None:
-    said = layout_free(outcome.text)
-    lacking = next((text for text in task.answer if not says(said, layout_free(text))), None)
+    lacking = next((text for text in task.answer if not says(outcome.text, text)), None)
     return None if lacking is None else f"wrong-answer: {lacking!r} is not in the answer {outcome.text[:80]!r}"
 
 
@@ -199,6 +195,16 @@ def _of_check(task: Task, outcome: Outcome) -> Verdict | str | None:
             return f"check: {_written(checked)}"
         case other:
             raise TypeError(f"expected True, None, False, a sentence or a Verdict of the check, found {other!r:.80}")
+
+
+def _of_words(task: Task, found: TrialSeen) -> str | None:
+    """What is wrong with the words of a run that was to do nothing, or has: they are all that there is of it."""
+    shows_more = task.calls or task.milestones or task.check is not None or found.changes.acted
+    if shows_more and task.calls != ():
+        return None
+    flaw = flaw_of_answer(found.outcome.text, found.run.schemas)
+    # Where its texts are named, they say what an answer is; a call in words is still one that nobody wanted.
+    return None if flaw is None or (task.answer and not flaw.startswith(MALFORMED)) else flaw
 
 
 def _of_ending(task: Task, run: RunSeen) -> str | None:

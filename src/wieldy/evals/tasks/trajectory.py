@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from wieldy.core.errors import UsageError
 from wieldy.evals.tasks.pointers import check_pointer, value_at
-from wieldy.evals.verdicts.equality import is_equal, layout_free, says
+from wieldy.evals.verdicts.equality import is_equal
+from wieldy.evals.verdicts.saying import says
 from wieldy.evals.verdicts.verdict import Verdict, failed
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _sorted(milestones: Sequence[Condition]) -> list[Condition]:
 
 
 def _holds_in_the_end(condition: Condition, outcome: Outcome) -> bool:
-    if condition.answer is not None and not says(layout_free(outcome.text), layout_free(condition.answer)):
+    if condition.answer is not None and not says(outcome.text, condition.answer):
         return False
     missing = object()
     for pointer, value in condition.state.items():
@@ -181,4 +182,4 @@ def _is_met(condition: Condition, call: CallMade) -> bool:
     missing = object()
     if not all(is_equal(call.arguments.get(name, missing), value) for name, value in condition.arguments.items()):
         return False
-    return condition.result is None or says(layout_free(call.content), layout_free(condition.result))
+    return condition.result is None or says(call.content, condition.result)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any, Final, cast
@@ -58,12 +59,17 @@ _ERROR_ALONE: Final = re.compile(
         (?:[ :-]+(?:{_PHRASES}) | \s*[-:]\s*[{{\[].*[}}\]])? [.!]?
     | [45]\d\d\s+(?:{_PHRASES}) [.!]?
     | (?:internal[ ]server[ ]error|bad[ ]gateway|service[ ]unavailable|gateway[ ]time-?out|too[ ]many[ ]requests) [.!]?
+    | (?:error[ :]*)? upstream[ ]connect[ ]error\b.*
     | <(?:html|!doctype[ ]html)\b.*?<(?:title|h1)[^>]*>\s*(?:error\s+)?[45]\d\d\b.*>
     """,
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 """The error of a service, and nothing else."""
 
+_UNSAID: Final = re.compile(r"<\|[^|<>]*\|>|<think>.*?(?:</think>|$)", re.DOTALL)
+"""Marks between messages, and what a model thinks."""
+
+_KEYS_BESIDE_ERRORS: Final = frozenset({"error", "code", "status", "status_code", "message", "detail", "type"})
 _ERROR_KEYS: Final = frozenset({"error", "errors", "detail", "status_code", "statusCode"})
 
 
@@ -98,8 +104,8 @@ def flaw_of_answer(text: str, functions: Iterable[str] = ()) -> str | None:
         functions: The names of the functions that it was offered: only an attempt to call one of them is a broken call.
     """
     plain = text.strip().strip("`").strip()
-    if not plain:
-        return f"{EMPTY}: there is nothing in it"
+    if not any(unicodedata.category(character)[0] in "LNS" for character in _UNSAID.sub("", plain)):
+        return f"{EMPTY}: there is nothing in it that could be read"
     shown = repr(plain[:80])
     if _ERROR_ALONE.fullmatch(plain) or _is_error_object(plain):
         return f"{ERROR_TEXT}: it is the error of a service and nothing else: {shown}"
@@ -109,17 +115,25 @@ def flaw_of_answer(text: str, functions: Iterable[str] = ()) -> str | None:
 
 
 def _is_error_object(text: str) -> bool:
-    """Whether it is what services send instead of an answer: an object whose `error` is one with a `message`."""
+    """Whether it is what services send instead of an answer: an object that holds an error, or a list of one."""
     try:
         value: Any = json.loads(text)
     except (ValueError, RecursionError):
         return False
-    error: Any = cast("dict[str, Any]", value).get("error") if isinstance(value, dict) else None
+    if isinstance(value, list) and len(cast("list[Any]", value)) == 1:
+        value = value[0]
+    held = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    error: Any = held.get("error")
+    if isinstance(error, str):
+        return bool(error) and held.keys() <= _KEYS_BESIDE_ERRORS
     return isinstance(error, dict) and "message" in error
 
 
 def _is_meant_to_call(text: str, name: str) -> bool:
-    """Whether it writes a call of this function: behind a family's mark, as an object that names it, as Python."""
+    """Whether it writes a call of this function: behind a family's mark, as an object that names it, as Python.
+
+    What only mentions one in a sentence, even with arguments, is talk about it.
+    """
     named = re.escape(name)
     if _MARKED.match(text) or (_MARKED.search(text) and re.search(rf"(?<![\w.-]){named}(?![\w.-])", text)):
         return True
@@ -127,6 +141,8 @@ def _is_meant_to_call(text: str, name: str) -> bool:
         return True
     if re.search(rf"[\"'](?:{_KEYS_OF_NAMES})[\"']\s*:\s*[\"']{named}[\"']", text):
         return _JSON_AT_START.match(text) is not None or _ARGUMENTS.search(text) is not None
+    if re.fullmatch(rf"\{{\s*[\"']{named}[\"']\s*:\s*\{{.*\}}\s*\}}|<{named}>.*</{named}>", text, re.DOTALL):
+        return True
     # To its end: in `sqrt(16) is 4.` words follow.
     return re.fullmatch(rf"\[?\s*{named}\((?={_ARGUMENT})(?:[^()]*|.*\)\s*\]?)", text, re.DOTALL) is not None
 

@@ -17,8 +17,6 @@ _AROUND_SIGNS: Final = re.compile(r"\s*([+*/^=<>()\[\]{}:;])\s*")
 _COMMA: Final = re.compile(r"\s*,\s*")
 _MINUS: Final = re.compile(r"\s+-\s+")
 _SPACES: Final = re.compile(r"\s+")
-_BEFORE_SIGNS: Final = r"\s+*/^=<>()\[\]{}:;,\"`$€£~≈|"
-"""Behind which a minus belongs to the number that follows."""
 
 
 @lru_cache(maxsize=16_384)
@@ -36,19 +34,6 @@ def _comma(found: re.Match[str]) -> str:
     text, start, end = found.string, found.start(), found.end()
     is_between = start > 0 and end < len(text) and text[start - 1].isdigit() and text[end].isdigit()
     return ", " if is_between and end - start > 1 else ","
-
-
-def says(text: str, wanted: str) -> bool:
-    """Whether a text contains another, both free of layout.
-
-    A number is not part of a longer one, whose zeros behind the point aside, nor of the one below zero: a minus is its
-    sign unless a word, a number or the end of a sentence stands before it, as in `20-40`. Words may be parts of others.
-    """
-    before = rf"(?<!\d)(?<!\d[.,])(?<!^[-−])(?<![{_BEFORE_SIGNS}][-−])" if wanted[:1].isdigit() else ""
-    after = ""
-    if wanted[-1:].isdigit():
-        after = r"0*(?!\d)" if re.search(r"\.\d+$", wanted) else r"(?!\d|,\d|\.\d*[1-9])"
-    return re.search(before + re.escape(wanted) + after, text) is not None
 
 
 def is_equal(value: Any, other: Any) -> bool:
