@@ -120,8 +120,8 @@ def _is_error_object(text: str) -> bool:
         value: Any = json.loads(text)
     except (ValueError, RecursionError):
         return False
-    if isinstance(value, list) and len(cast("list[Any]", value)) == 1:
-        value = value[0]
+    if isinstance(value, list) and len(items := cast("list[Any]", value)) == 1:
+        value = items[0]
     held = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     error: Any = held.get("error")
     if isinstance(error, str):
