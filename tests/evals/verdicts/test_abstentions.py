@@ -135,9 +135,7 @@ def test_without_functions_only_nothing_and_the_error_of_a_service_are_no_answer
 
 @pytest.mark.parametrize("text", BROKEN_CALLS)
 def test_an_attempt_to_call_what_is_offered_is_a_broken_call_everywhere(text: str) -> None:
-    offered = ["f", "g", "book"]
-    is_prose = text.startswith("I will call")
-    assert (flaw_of_answer(text, offered) or "").startswith(MALFORMED) is not is_prose
+    assert (flaw_of_answer(text, ["f", "g", "book"]) or "").startswith(MALFORMED)
 
 
 @pytest.mark.parametrize(
@@ -152,6 +150,9 @@ def test_an_attempt_to_call_what_is_offered_is_a_broken_call_everywhere(text: st
         "<!DOCTYPE html><title>502 Bad gateway</title>",
         "Status: 404",
         '{"error": "rate limited"}',
+        '{"detail": "Not Found"}',
+        "Rate limit exceeded",
+        "Request timed out.",
         '[{"error": {"message": "slow down"}}]',
         "Error: upstream connect error or disconnect/reset before headers",
     ],
@@ -182,6 +183,19 @@ def test_what_can_be_read_may_be_an_answer(text: str) -> None:
     [
         ('{"refund": {"order_id": "1"}}', True),
         ("<refund><order_id>1</order_id></refund>", True),
+        ('[{"refund": {"order_id": "1"}}]', True),
+        ('{"thought": "x", "action": "refund", "action_input": {"order_id": "1"}}', True),
+        ('<refund order_id="1"/>', True),
+        ('refund {"order_id": "1"}', True),
+        ('functions.refund({"order_id": "1"})', True),
+        ('print(await refund(order_id="1"))', True),
+        ('done = refund(order_id="1")', True),
+        ('to=functions.refund <|message|>{"order_id": "1"}', True),
+        ('I will call refund(order_id="1") now', True),
+        ('I will not call refund(order_id="1").', False),
+        ('I would have to call refund(order_id="1"). Shall I?', False),
+        ('refund: it is {"possible"} tomorrow', False),
+        ("Use it so:\n```python\nrefund(order_id='1')\n```", False),
         ('{"refund": "possible"}', False),
         ('{"refund": {"state": "possible"}, "order": 1}', False),
         ('Call refund(order_id="1") to have it back.', False),

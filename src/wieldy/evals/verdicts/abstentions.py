@@ -30,10 +30,11 @@ _MARKUP: Final = re.compile(rf"{_MARKS} | ^\s*Action(?:[ ]Input)?\s*:", re.IGNOR
 """Marks with which model families begin and end calls."""
 
 _KEYS_OF_CALLS: Final = "type|id|name|function|function_name|tool|tool_name|parameters|arguments|recipient_name"
-_KEYS_OF_NAMES: Final = "name|function|function_name|tool|tool_name|recipient_name"
+_KEYS_OF_NAMES: Final = "name|action|function|function_name|tool|tool_name|recipient_name"
 _JSON_AT_START: Final = re.compile(rf"[{{\[][{{\[\s]*[\"']?(?:{_KEYS_OF_CALLS})[\"']?\s*:")
 _NAME: Final = re.compile(r"[\"'](?:name|function|tool)[\"']\s*:")
 _ARGUMENTS: Final = re.compile(r"[\"'](?:arguments|parameters)[\"']\s*:")
+_ARGUMENTS_NAMED: Final = re.compile(r"[\"'](?:arguments|parameters|action_input)[\"']\s*:")
 _ARGUMENT: Final = r"\s*(?:\w+\s*=|[\"'\[{\d-]|\))"
 _PYTHON_AT_START: Final = re.compile(rf"\[\s*[A-Za-z_][\w.]*\(|\W*[A-Za-z_][\w.]*\s*\({_ARGUMENT}")
 
@@ -53,12 +54,16 @@ _ERROR: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _PHRASES: Final = "|".join(re.escape(each.phrase) for each in HTTPStatus if each >= HTTPStatus.BAD_REQUEST)
+_PHRASE: Final = re.compile(_PHRASES, re.IGNORECASE)
 _ERROR_ALONE: Final = re.compile(
     rf"""
     (?:error[ :]*)? (?:http|status|status[ _]code|error[ ]code|code)(?:/[\d.]+)?\s*[:=]?\s*[45]\d\d
         (?:[ :-]+(?:{_PHRASES}) | \s*[-:]\s*[{{\[].*[}}\]])? [.!]?
     | [45]\d\d\s+(?:{_PHRASES}) [.!]?
     | (?:internal[ ]server[ ]error|bad[ ]gateway|service[ ]unavailable|gateway[ ]time-?out|too[ ]many[ ]requests) [.!]?
+    | (?:error[ :]*)? (?: rate[ ]limit[ ](?:exceeded|reached) | (?:the[ ])?request[ ]timed[ ]out
+        | connection[ ](?:error|refused|aborted|timed[ ]out|reset(?:[ ]by[ ]peer)?)) [.!]?
+    | traceback[ ]\(most[ ]recent[ ]call[ ]last\):.*\n[\w.]*(?:Error|Exception)\b[^\n]*
     | (?:error[ :]*)? upstream[ ]connect[ ]error\b.*
     | <(?:html|!doctype[ ]html)\b.*?<(?:title|h1)[^>]*>\s*(?:error\s+)?[45]\d\d\b.*>
     """,
@@ -68,6 +73,22 @@ _ERROR_ALONE: Final = re.compile(
 
 _UNSAID: Final = re.compile(r"<\|[^|<>]*\|>|<think>.*?(?:</think>|$)", re.DOTALL)
 """Marks between messages, and what a model thinks."""
+
+_KEYED: Final = (
+    r"\[?\s*\{\s*[\"']NAME[\"']\s*:\s*\{(?:.*\}\s*\}|[^{}]*\}?)\s*\]?|<NAME>.*</NAME>|<NAME(?:\s+[\w-]+\s*=\s*[\"'].*)?/>"
+    r"|NAME\s*:?\s*\{.*\}|<\|channel\|>.*\bto=(?:functions\.)?NAME\b.*|to=(?:functions\.)?NAME\b.*"
+)
+"""All of a text that is a call by the function's name, as an object, an element, or the address of a message."""
+_WRITTEN: Final = (
+    r"(?:[-*>]\s+)?(?:\w+\s*=\s*)?(?:await\s+|print\()*\[?\s*(?:(?:functions|tools|default_api)\.)?"
+    rf"NAME\((?={_ARGUMENT}|\{{)(?:[^()]*|.*\)\s*\]?)"
+)
+"""All of a text that is a call as Python, whatever is done with what it gives."""
+_ANNOUNCED: Final = (
+    r"\b(?:I will|I['\u2019]ll|I am going to|I['\u2019]m going to|let me)(?: now)? (?:call|use|run|invoke|make)\b"
+    rf"[^.!?\n()]{{0,40}}(?<![\w.-])NAME\({_ARGUMENT}"
+)
+"""That one is about to be called, with what: nothing was."""
 
 _KEYS_BESIDE_ERRORS: Final = frozenset({"error", "code", "status", "status_code", "message", "detail", "type"})
 _ERROR_KEYS: Final = frozenset({"error", "errors", "detail", "status_code", "statusCode"})
@@ -124,6 +145,9 @@ def _is_error_object(text: str) -> bool:
         value = items[0]
     held = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     error: Any = held.get("error")
+    said: Any = held.get("detail", held.get("message"))
+    if error is None and isinstance(said, str) and held.keys() <= _KEYS_BESIDE_ERRORS:
+        return _PHRASE.fullmatch(said) is not None
     if isinstance(error, str):
         return bool(error) and held.keys() <= _KEYS_BESIDE_ERRORS
     return isinstance(error, dict) and "message" in error
@@ -132,7 +156,7 @@ def _is_error_object(text: str) -> bool:
 def _is_meant_to_call(text: str, name: str) -> bool:
     """Whether it writes a call of this function: behind a family's mark, as an object that names it, as Python.
 
-    What only mentions one in a sentence, even with arguments, is talk about it.
+    What only mentions one in a sentence, even with arguments, is talk about it, unless it says that it will do it.
     """
     named = re.escape(name)
     if _MARKED.match(text) or (_MARKED.search(text) and re.search(rf"(?<![\w.-]){named}(?![\w.-])", text)):
@@ -140,11 +164,13 @@ def _is_meant_to_call(text: str, name: str) -> bool:
     if re.search(rf"^\s*Action\s*:\s*{named}\s*$", text, re.MULTILINE):
         return True
     if re.search(rf"[\"'](?:{_KEYS_OF_NAMES})[\"']\s*:\s*[\"']{named}[\"']", text):
-        return _JSON_AT_START.match(text) is not None or _ARGUMENTS.search(text) is not None
-    if re.fullmatch(rf"\{{\s*[\"']{named}[\"']\s*:\s*\{{.*\}}\s*\}}|<{named}>.*</{named}>", text, re.DOTALL):
+        return _JSON_AT_START.match(text) is not None or _ARGUMENTS_NAMED.search(text) is not None
+    if re.fullmatch(_KEYED.replace("NAME", named), text, re.DOTALL):
+        return True
+    if re.search(_ANNOUNCED.replace("NAME", named), text, re.IGNORECASE):
         return True
     # To its end: in `sqrt(16) is 4.` words follow.
-    return re.fullmatch(rf"\[?\s*{named}\((?={_ARGUMENT})(?:[^()]*|.*\)\s*\]?)", text, re.DOTALL) is not None
+    return re.fullmatch(_WRITTEN.replace("NAME", named), text, re.DOTALL) is not None
 
 
 def _is_error(text: str) -> bool:
