@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 
 from wieldy import UsageError, tool
 from wieldy.evals.tasks.datasets import read_lines
+from wieldy.evals.tasks.expected import compare_calls
+from wieldy.evals.tasks.outcomes import CallMade
 from wieldy.evals.tasks.rows import TASK_KEYS
-from wieldy.evals.tasks.task import Condition, Task, tool_names
+from wieldy.evals.tasks.task import Condition, ExpectedCall, Task, tool_names
 from wieldy.evals.tasks.task_cases import case_of
 from wieldy.evals.tasks.workspaces import Workspace
+from wieldy.evals.verdicts.calls_seen import seen
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 2) | st.text(max_size=3),
@@ -309,3 +312,25 @@ def test_what_a_task_in_python_forbids_must_be_there() -> None:
     for wrong in ({"unknown": ("refund.id",)}, {"minefields": (Condition(name="m", tool="refnd"),)}):
         with pytest.raises(UsageError, match="forbids nothing"):
             case_of(forbidding(**wrong))
+
+
+RUN = {"tool": {"name": "run", "parameters": {"type": "object", "properties": {"command": {}}}}}
+
+
+@pytest.mark.parametrize("written", ["rm -r a / b", "rm  -r a/b", "RM -r a/b", "rm -r a/b"])
+@pytest.mark.parametrize("exact", [[], ["command"]])
+def test_an_exact_argument_is_right_to_the_letter(tmp_path: Path, written: str, exact: list[str]) -> None:
+    wanted = {"name": "run", "arguments": {"command": ["rm -r a/b"]}, "exact": exact}
+    row = {"id": "t", "prompt": "Do it.", "calls": [wanted]}
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(f"{json.dumps(RUN)}\n{json.dumps(row)}\n", encoding="utf-8")
+    (task,) = read_lines(path)
+    assert task.calls is not None
+    made = CallMade(name="run", arguments={"command": [written]}, content="", is_error=False)
+    wrong = compare_calls(task.calls, [made], seen([]))
+    assert (wrong is None) is (not exact or written == "rm -r a/b")
+
+
+def test_an_exact_argument_has_a_right_value() -> None:
+    with pytest.raises(UsageError, match="`exact` to name arguments with a right value, found 'b'"):
+        ExpectedCall(name="run", arguments={"a": 1}, exact=("b",))

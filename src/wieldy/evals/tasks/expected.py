@@ -30,11 +30,13 @@ class ExpectedCall:
     Attributes:
         arguments: The right value of each argument.
         alternatives: For arguments with more than one right value, all of them.
+        exact: The arguments whose texts must be right to the letter, such as commands, code and paths.
     """
 
     name: str
     arguments: JsonObject = field(default_factory=dict["str", "JsonValue"])
     alternatives: Mapping[str, Sequence[JsonValue]] = field(default_factory=dict["str", "Sequence[JsonValue]"])
+    exact: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         twice = self.arguments.keys() & self.alternatives.keys()
@@ -42,6 +44,12 @@ class ExpectedCall:
             raise UsageError(
                 f"The wanted call of {self.name!r}: expected the right values of {min(twice)!r} in `arguments` or in "
                 "`alternatives`, found both."
+            )
+        unknown = set(self.exact) - self.arguments.keys() - self.alternatives.keys()
+        if unknown:
+            raise UsageError(
+                f"The wanted call of {self.name!r}: expected `exact` to name arguments with a right value, found "
+                f"{min(unknown)!r}."
             )
 
 
@@ -109,7 +117,9 @@ def _is_wanted(made: CallMade, expected: ExpectedCall, run: RunSeen) -> bool:
     missing = object()
     return all(
         any(
-            is_equal(given.get(name, missing), with_defaults({name: option}, schema)[name])
+            is_equal(
+                given.get(name, missing), with_defaults({name: option}, schema)[name], exact=name in expected.exact
+            )
             for option in wanted.get(name, [defaults.get(name)])
         )
         for name in given.keys() | wanted.keys()

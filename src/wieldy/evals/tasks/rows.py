@@ -217,6 +217,7 @@ def _expected(row: Mapping[str, Any]) -> ExpectedCall:
         name=_needed(parts.text(row, "name"), "name"),
         arguments=parts.members(row, "arguments"),
         alternatives=parts.options(row, "alternatives"),
+        exact=parts.texts(row, "exact"),
     )
 
 

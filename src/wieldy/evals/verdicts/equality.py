@@ -36,20 +36,24 @@ def _comma(found: re.Match[str]) -> str:
     return ", " if is_between and end - start > 1 else ","
 
 
-def is_equal(value: Any, other: Any) -> bool:
-    """Whether two JSON values are the same."""
+def is_equal(value: Any, other: Any, *, exact: bool = False) -> bool:
+    """Whether two JSON values are the same; with `exact` also in the layout of their texts."""
     if isinstance(value, bool) or isinstance(other, bool):
         return value is other
     if isinstance(value, str) and isinstance(other, str):
-        return value == other or layout_free(value) == layout_free(other)
+        return value == other or (not exact and layout_free(value) == layout_free(other))
     if isinstance(value, int | float) and isinstance(other, int | float):
         return value == other
     if isinstance(value, list) and isinstance(other, list):
         ones, others = cast("list[Any]", value), cast("list[Any]", other)
-        return len(ones) == len(others) and all(map(is_equal, ones, others))
+        return len(ones) == len(others) and all(
+            is_equal(member, another, exact=exact) for member, another in zip(ones, others, strict=True)
+        )
     if isinstance(value, dict) and isinstance(other, dict):
         one, another = cast("dict[str, Any]", value), cast("dict[str, Any]", other)
-        return one.keys() == another.keys() and all(is_equal(member, another[key]) for key, member in one.items())
+        return one.keys() == another.keys() and all(
+            is_equal(member, another[key], exact=exact) for key, member in one.items()
+        )
     return value is None and other is None
 
 
