@@ -86,7 +86,7 @@ def test_costs_of_requests_add_up(read: int, more: int, written: int) -> None:
     assert math.isclose(together, first + second, abs_tol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["local", "local:qwen.gguf", "hf:someone/model", "script:oracle"])
+@pytest.mark.parametrize("name", ["scripted", "local", "local:qwen.gguf", "hf:someone/model", "script:oracle"])
 def test_models_on_this_machine_cost_nothing(name: str) -> None:
     assert cost_of(PRICES, name, used(MILLION, MILLION)) == 0
 
@@ -104,7 +104,7 @@ def test_a_dated_snapshot_costs_what_its_model_costs(name: str, same: str) -> No
 
 
 @pytest.mark.parametrize(
-    "name", ["anthropic:claude-opus-5-7", "openai:gpt-4o-audio-preview", "localhost", "openai:local", "scripted"]
+    "name", ["anthropic:claude-opus-5-7", "openai:gpt-4o-audio-preview", "localhost", "openai:local", "scripted:mine"]
 )
 def test_a_model_that_only_begins_like_a_known_one_has_no_price(name: str) -> None:
     assert price_of(PRICES, name) is None

@@ -127,7 +127,7 @@ def _judge(task: Task, found: TrialSeen, end: EndState) -> Verdict | str | None:
     """What is wrong with the outcome; None if nothing is."""
     run, outcome = found.run, found.outcome
     return (
-        stepped_on(task.minefields, outcome, [call.made for call in found.written])
+        stepped_on(task.minefields, outcome, [call.made for call in found.undenied])
         or not_refused(task, found.changes)
         or _of_unknown(task, found.written)
         or _of_calls(task, found)

@@ -141,7 +141,7 @@ def stepped_on(
     Args:
         minefields: What must not be.
         outcome: What the run came to.
-        written: All calls that the model wrote, carried out or not; those that were carried out if left out.
+        written: The calls that count; those that were carried out if left out.
     """
     for each in minefields:
         found = held(each, outcome, written)

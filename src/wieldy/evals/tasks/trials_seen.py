@@ -43,10 +43,18 @@ class TrialSeen(NamedTuple):
     @property
     def stray(self) -> Sequence[tuple[WrittenCall, Fault]]:
         """Calls that the policy or their own form kept from being carried out, and for which no later one stands."""
-        of_call = {(at, fault.call): fault for at, each in enumerate(self.faults) for fault in each}
         idle = [call for call in self.written if not (call.seen.started or call.is_corrected)]
-        found = [(call, of_call.get((call.run, call.seen.id))) for call in idle]
+        found = [(call, self._fault_of(call)) for call in idle]
         return [(call, fault) for call, fault in found if fault is not None and fault.layer in ("model", "policy")]
+
+    @property
+    def undenied(self) -> Sequence[WrittenCall]:
+        """Calls that were carried out, or would have been if they had been written well."""
+        found = [(call, self._fault_of(call)) for call in self.written]
+        return [call for call, fault in found if call.seen.started or fault is None or fault.layer != "policy"]
+
+    def _fault_of(self, call: WrittenCall) -> Fault | None:
+        return next((fault for fault in reversed(self.faults[call.run]) if fault.call == call.seen.id), None)
 
 
 def trial_seen(task: Task, entries: Sequence[Entry], state: JsonValue) -> TrialSeen:
