@@ -21,7 +21,7 @@ from .evals.browser import Browser
 from .sandbox.tiers.container_images import Podman, prepared, remove
 
 # A deadline would be a wall clock in every law, and whatever else runs on the machine would break it.
-settings.register_profile("wieldy", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("wieldy", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("long", settings.get_profile("wieldy"), max_examples=1000)  # --hypothesis-profile=long
 settings.load_profile("wieldy")
 

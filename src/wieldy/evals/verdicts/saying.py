@@ -32,7 +32,7 @@ _POWER: Final = (
     r"\^|[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u2079]|\u00b7\d| ?[\u00d7*x] ?10(?:\^|[\u00b2-\u00b9\u2070-\u207b])"
 )
 _SAME_NUMBER_AFTER: Final = re.compile(rf"\d|,\d|\.\d*[1-9]|[\"_]\d|e[+-]?\d|{_POWER}")
-_SAME_DECIMAL_AFTER: Final = re.compile(rf"0*+(?:\d|[\"_]\d|e[+-]?\d|{_POWER})")
+_SAME_DECIMAL_AFTER: Final = re.compile(rf"0*(?:[1-9]|[\"_]\d|e[+-]?\d|{_POWER})")
 """Behind a number with a point further zeros change nothing. Apostrophes between digits have become `"`."""
 _MINUS_BEFORE: Final = re.compile(rf"-(?:{_CURRENCY}|[a-z]{{3}} )?$")
 _LOOKED_AT: Final = 40

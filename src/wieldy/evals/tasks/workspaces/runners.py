@@ -28,19 +28,16 @@ _UNITTEST_FAILED: Final = re.compile(
 )
 """All that failed are named once more in the end: tests, and classes and modules that could not begin."""
 
-_ID: Final = r"((?:(?!::).)++::[^\s\[]++(?:\[.*?\])?)"
+_ID: Final = r"((?:(?!::).)+::[^\s\[]+(?:\[.*?\])?)"
 _WORD: Final = r"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)"
 _PYTEST: Final = re.compile(rf"^(?=\S)(?:{_ID} {_WORD}\b|{_ID} )", re.MULTILINE)
 _PYTEST_END: Final = re.compile(r"^=+ .+ =+$", re.MULTILINE)
-_PYTEST_VERDICT: Final = re.compile(rf"{_WORD}(?: \(.*\))?[ \t]*+(?:\[ *\d+%\])?[ \t]*+$", re.MULTILINE)
+_PYTEST_VERDICT: Final = re.compile(rf"{_WORD}(?: \(.*\))?(?:[ \t]+\[ *\d+%\])?[ \t]*$", re.MULTILINE)
 _PYTEST_FAILED: Final = re.compile(rf"^(?:FAILED|ERROR) (?:{_ID}(?: - |$)|(.+?)(?: - |$))", re.MULTILINE)
 """The summary in the end: tests that failed, and files that could not be read."""
 
-_TAP: Final = re.compile(
-    r"^(not ok|ok)(?: +\d+(?=\s|$))?+(?: +-(?= ))?+ +"
-    r"(?!#[ \t]*(?i:skip|todo))(\S(?:(?![ \t]+#[ \t]*(?i:skip|todo)).)*+)(.*)$",
-    re.MULTILINE,
-)
+_TAP: Final = re.compile(r"(not ok|ok)(?: +\d+(?=\s|$))?(?= |$)")
+_TAP_DIRECTIVE: Final = re.compile(r"(?:^|[ \t])#[ \t]*(?:skip|todo)", re.IGNORECASE)
 _TAP_GIVEN_UP: Final = re.compile(r"^Bail out!", re.MULTILINE)
 """Source: https://testanything.org/tap-version-14-specification.html, test points, their directives, and giving up."""
 
@@ -81,8 +78,15 @@ def _of_pytest(output: str) -> Iterator[tuple[str, bool]]:
 
 def _of_tap(output: str) -> Iterator[tuple[str, bool]]:
     is_whole = _TAP_GIVEN_UP.search(output) is None
-    for said, name, directive in _TAP.findall(output):
-        yield re.sub(r"\\([#\\])", r"\1", name.rstrip()), is_whole and said == "ok" and not directive
+    for line in output.split("\n"):
+        point = _TAP.match(line)
+        if point is None:
+            continue
+        told = line[point.end() :].strip().removeprefix("- ").lstrip()
+        directive = _TAP_DIRECTIVE.search(told)
+        name = told if directive is None else told[: directive.start()].rstrip()
+        if name and name != "-":
+            yield re.sub(r"\\([#\\])", r"\1", name), is_whole and point[1] == "ok" and directive is None
 
 
 def _regions(output: str, begin: re.Pattern[str], end: re.Pattern[str]) -> Iterator[tuple[re.Match[str], int]]:
